@@ -31,12 +31,12 @@ func Run(ctx context.Context, w *screen.Session, in io.Reader, out io.Writer) er
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // cancels actions that are still running
 	w.Context = ctx
-	w.Write = func(sequence string) error { // a file writes one sequence at a time, so this one is never inside a frame
+	w.Write = func(sequence string) error { // os.File does not interleave writes, so the sequence never lands inside a frame
 		_, err := io.WriteString(out, sequence)
 		return err
 	}
 	app := New(w)
-	if file, ok := out.(*os.File); ok { // Bubble Tea tells the size only after the first frame
+	if file, ok := out.(*os.File); ok { // Bubble Tea reports the size only after the first frame
 		if width, height, err := term.GetSize(int(file.Fd())); err == nil {
 			app.size = screen.Size{Width: width, Height: height}
 		}
@@ -141,13 +141,13 @@ func (a *App) updateKeys(msg tea.KeyMsg) tea.Cmd {
 
 // updateKey handles the keys of the application, and hands other keys to the screen.
 func (a *App) updateKey(msg tea.KeyMsg) tea.Cmd {
-	before := a.copied
+	previous := a.copied
 	a.note, a.copied = "", copyState{}
 	switch {
 	case key.Matches(msg, a.keys.quit):
 		return tea.Quit
-	case before.asking:
-		return a.answer(msg, before)
+	case previous.needsConsent:
+		return a.answer(msg, previous)
 	}
 	if a.help != nil {
 		if !a.help.Update(msg) {
@@ -169,9 +169,9 @@ func (a *App) updateKey(msg tea.KeyMsg) tea.Cmd {
 	case key.Matches(msg, a.keys.history):
 		a.history = screen.NewHistory(a.session)
 	case key.Matches(msg, a.keys.copy):
-		return a.copy("c", false, before)
+		return a.copy("c", false, previous)
 	case key.Matches(msg, a.keys.copySecret):
-		return a.copy("C", true, before)
+		return a.copy("C", true, previous)
 	case key.Matches(msg, a.keys.back):
 		if a.at > 0 {
 			return a.goTo(a.at - 1)
@@ -210,15 +210,15 @@ func (a *App) reveal(on bool) tea.Cmd {
 
 // copyState is the last copied text. The same key again writes it to a file, because no terminal says whether it has a clipboard.
 type copyState struct {
-	key, text string
-	asking    bool // waits for the answer whether to copy real secrets
+	key, text    string
+	needsConsent bool // the person is asked whether to copy real secrets
 }
 
 // copyDone reports that copying has ended; note is the message for the person.
 type copyDone struct{ note string }
 
-// copy copies the visible request as a curl command; withSecrets replaces the markers by the secrets.
-func (a *App) copy(pressed string, withSecrets bool, before copyState) tea.Cmd {
+// copy copies the visible request as a curl command; withSecrets replaces the markers by the secrets. previous is the state before this key.
+func (a *App) copy(pressed string, withSecrets bool, previous copyState) tea.Cmd {
 	x, ok := a.screen().Exchange()
 	if !ok {
 		a.note = "nothing to copy: send a request first"
@@ -230,15 +230,15 @@ func (a *App) copy(pressed string, withSecrets bool, before copyState) tea.Cmd {
 		switch {
 		case revealed == text:
 			note = "copied as curl (it has no secret)"
-		case !before.asking && before.key != pressed:
-			a.copied = copyState{asking: true}
+		case !previous.needsConsent && previous.key != pressed:
+			a.copied = copyState{needsConsent: true}
 			return nil
 		default:
 			note = "copied with secrets"
 		}
 		text = revealed
 	}
-	again := before.key == pressed && before.text == text
+	again := previous.key == pressed && previous.text == text
 	a.copied = copyState{key: pressed, text: text}
 	return a.put(text, note+"; "+pressed+" again: to a file", again)
 }
@@ -262,9 +262,9 @@ func (a *App) put(text, note string, toFile bool) tea.Cmd {
 }
 
 // answer handles the answer to the question whether to copy secrets: y means yes, any other key means no.
-func (a *App) answer(msg tea.KeyMsg, before copyState) tea.Cmd {
+func (a *App) answer(msg tea.KeyMsg, previous copyState) tea.Cmd {
 	if msg.String() == "y" {
-		return a.copy("C", true, before)
+		return a.copy("C", true, previous)
 	}
 	a.note = "nothing was copied"
 	return nil

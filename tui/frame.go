@@ -100,14 +100,14 @@ func (a *App) foot() string {
 			text = "↑↓ scroll  any other key closes this"
 		}
 		return screen.Fit(t.Muted.Render(text), width)
-	case a.copied.asking:
+	case a.copied.needsConsent:
 		return screen.Fit(t.Key.Render("Copy with the real secrets? y/n"), width)
 	case a.note != "":
 		return screen.Fit(report.Plain(a.note), width)
 	}
 	last := keyHint(t, a.keys.quit)
 	short := last
-	if !a.screen().Typing() { // else ? is a character of the text
+	if !a.screen().Typing() { // while a person types, ? is a character of the text
 		last, short = keyHint(t, a.keys.help)+"  "+last, t.Key.Render(a.keys.help.Help().Key)+"  "+last
 	}
 	line := ""

@@ -81,7 +81,7 @@ func (w *Walk) detail() (openapi.Operation, bool) {
 	return w.operation(func(n probe.Node) string { return n.Detail })
 }
 
-// operation returns the operation with a key; ok is false before the document was read and for an empty key.
+// operation returns the operation whose key the function takes from the node; ok is false before the document was read and for an empty key.
 func (w *Walk) operation(key func(probe.Node) string) (o openapi.Operation, ok bool) {
 	d := w.nodeDocument()
 	if d == nil || key(d.node) == "" {
@@ -107,8 +107,8 @@ func findParameter(o openapi.Operation, names ...string) string {
 	return ""
 }
 
-// Paged reports whether the list has pages.
-func (w *Walk) Paged() bool {
+// HasPages reports whether the list has pages.
+func (w *Walk) HasPages() bool {
 	list, ok := w.list()
 	return ok && sizeParameter(list) != "" && pageParameter(list) != ""
 }
@@ -159,12 +159,12 @@ func (w *Walk) ListCalls(ctx context.Context, q Query) Result {
 		result.Notes = append(result.Notes, "This page has no link to a next one, unlike the pages before it: it is the end of the list. A short page or a failed request is not the end.")
 	case len(calls) == 0 && q.Page > 0:
 		result.Notes = append(result.Notes, "A page without a link to the next one is the end of the list. If there are no links, an empty page is the end. A failed request is not: a client has to check the status.")
-	case w.Paged() && len(calls) == PageSize:
+	case w.HasPages() && len(calls) == PageSize:
 		result.Notes = append(result.Notes, "This is one page: follow the link to the next one. If there are no links, ask for the next page until one is empty.")
 		if page := pageParameter(list); countsRecords(page) {
 			result.Notes = append(result.Notes, fmt.Sprintf("%s is the number of records to skip, not the number of a page: the second page is %s=%d.", page, page, PageSize))
 		}
-	case !w.Paged():
+	case !w.HasPages():
 		result.Notes = append(result.Notes, "The document describes no pages: this is the whole list.")
 	}
 	result.Verdicts = w.judge("API-02", "API-03", "API-04", "API-05", "API-06", "API-07")
@@ -173,7 +173,7 @@ func (w *Walk) ListCalls(ctx context.Context, q Query) Result {
 
 // isLastPage reports whether an answer has links between pages, but none to a next one.
 func isLastPage(header http.Header) bool {
-	links, _ := evidence.ParseLinks(header.Values("Link")) // what comes before a fault counts
+	links, _ := evidence.ParseLinks(header.Values("Link")) // links before a syntax error count
 	linked := false
 	for _, l := range links {
 		for _, relation := range l.Relations() {
@@ -186,7 +186,8 @@ func isLastPage(header http.Header) bool {
 	return linked
 }
 
-// bases returns the possible base URLs of an operation; only one after a call of the list has succeeded at the same servers.
+// bases returns the possible base URLs of an operation. Once the list was called, it returns only the base URL that answered, if the operation is at the
+// same servers.
 func (w *Walk) bases(o openapi.Operation) []probe.Base {
 	d := w.nodeDocument()
 	list, _ := w.list()
@@ -267,7 +268,7 @@ func (w *Walk) OpenCall(ctx context.Context, id string) Result {
 	return result
 }
 
-// parseCalls reads the items of a list, as far as they look like funding calls.
+// parseCalls reads the items of a list. It skips items that are not objects.
 func parseCalls(body []byte) []Call {
 	list, ok := openapi.ReadList(body)
 	if !ok {

@@ -39,7 +39,7 @@ func (w *Walk) CallInfo(ctx context.Context) Result {
 	return result
 }
 
-// maxEndpoints is the number of endpoints of a group, and of groups, that are listed.
+// maxEndpoints limits the number of groups that are listed, and the number of endpoints in each group.
 const maxEndpoints = 20
 
 // describeEndpoints lists the endpoints of an info answer.
@@ -71,7 +71,7 @@ type nodeDocument struct {
 	node     probe.Node
 	recorded evidence.Document // as the evidence holds it
 	judge    *validate.Judge   // nil if the document has no usable schemas
-	// base is the base URL that worked; its prefix is empty before the first call.
+	// base is the base URL at which the node answered; its prefix is empty before the first call.
 	base probe.Base
 }
 
@@ -120,8 +120,8 @@ type Answer struct {
 	Types  []string
 }
 
-// ReadSpecification reads the node's OpenAPI document, first without a token, as a code generator does. [Walk.Operations] lists the
-// operations then.
+// ReadSpecification reads the node's OpenAPI document, first without a token, as a code generator does. Afterwards,
+// [Walk.Operations] lists the operations.
 func (w *Walk) ReadSpecification(ctx context.Context) Result {
 	result := Result{Step: Specification}
 	if !w.ensureNode(ctx, &result) {

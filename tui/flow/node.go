@@ -24,7 +24,7 @@ type Entry struct {
 	TokenURL, InfoURL string
 }
 
-// ReadRegistry reads the registry of the target, from its URL or its document. [Walk.Entries] lists the nodes then.
+// ReadRegistry reads the registry of the target, from its URL or its document. Afterwards, [Walk.Entries] lists the nodes.
 func (w *Walk) ReadRegistry(ctx context.Context) Result {
 	result := Result{Step: Node}
 	t := w.Target()

@@ -41,7 +41,7 @@ func NodeFaults() []NodeFault {
 			Lesson: "503 with Retry-After is a short outage, and the node says how long. Wait that long, repeat, and give up after a few attempts. Without Retry-After, wait longer each time."},
 		{Name: "cut-answer", Title: "an answer ends too early", scenario: "connection-cut",
 			Lesson: "Use nothing of an answer that is not complete: half a list looks like a short one. Check the length, parse the whole body, and repeat the request."},
-		{Name: "expired-token", Title: "the token expires earlier than it said", scenario: "token-expires-early:times=1", newToken: true,
+		{Name: "expired-token", Title: "the token expires earlier than announced", scenario: "token-expires-early:times=1", newToken: true,
 			Lesson: "expires_in is a promise that a restart of the server can break. Fetch a new token when a call is answered with 401, whatever your own clock says, and repeat the call."},
 	}
 }
@@ -53,7 +53,7 @@ const (
 	maxFaultWait = 30 * time.Second
 )
 
-// ShowFault makes the node fail, and does what a client has to do until the list is read. It sends no request if the node is not the built-in sandbox.
+// ShowFault makes the node fail, and does what a client has to do until the list is read. Only the built-in sandbox fails on demand; for any other node the result says so.
 func (w *Walk) ShowFault(ctx context.Context, f NodeFault) Result {
 	result := Result{Step: Faults}
 	if _, known := w.list(); !known { // the fault must hit the call below, not this one
@@ -69,7 +69,7 @@ func (w *Walk) ShowFault(ctx context.Context, f NodeFault) Result {
 		return result
 	}
 	if stop == nil {
-		result.Notes = []string{"This node does not fail on demand, and the tour does not provoke it. rin tour --step faults shows the step on the built-in sandbox."}
+		result.Notes = []string{"This node does not fail on demand; only the built-in sandbox does. rin tour --step faults shows this step there."}
 		return result
 	}
 	defer stop()
@@ -116,7 +116,7 @@ func (c *faultClient) renew(ctx context.Context) {
 	c.result.Trouble = fetched.Trouble
 }
 
-// call asks for the list once, and reports whether it is complete. If it is not, call prepares the next one: it waits, or fetches a token.
+// call asks for the list once, and reports whether the answer is complete. If not, call prepares the next attempt: it waits, or fetches a token.
 func (c *faultClient) call(ctx context.Context) bool {
 	token, ok := c.walk.bearer(ctx, c.result)
 	if !ok {
@@ -172,7 +172,7 @@ func challengeText(a recorder.Answer) string {
 	return "without an error code."
 }
 
-// retryAfter reads Retry-After in both forms (RFC 9110 §10.2.3); a second without it.
+// retryAfter reads Retry-After in both forms (RFC 9110 §10.2.3). Without a valid one, it returns a second.
 func retryAfter(a recorder.Answer, now time.Time) time.Duration {
 	value := a.Header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 {

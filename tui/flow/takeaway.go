@@ -16,7 +16,7 @@ import (
 	"github.com/rin-network/rin/conformance/suite/worker"
 )
 
-// CertifyNode runs the conformance suite against the node and reports its progress to onEvent. [Walk.Report] has the report then.
+// CertifyNode runs the conformance suite against the node and reports its progress to onEvent. Afterwards, [Walk.Report] has the report.
 func (w *Walk) CertifyNode(ctx context.Context, onEvent func(worker.Event)) Result {
 	result := Result{Step: Certify}
 	if w.options.Certify == nil {
@@ -101,7 +101,7 @@ func (w *Walk) Takeaways() []File {
 		{Name: "client.sh", Purpose: "a client in shell (needs curl and jq)", Write: renderTemplate(shellClient, data), Executable: true},
 		{Name: "client.go", Purpose: "a client in Go, standard library only", Write: renderTemplate(goClient, data)},
 		{Name: "client.py", Purpose: "a client in Python, standard library only", Write: renderTemplate(pythonClient, data)},
-		{Name: "client.ts", Purpose: "a client in TypeScript, for Node alone", Write: renderTemplate(typeScriptClient, data)},
+		{Name: "client.ts", Purpose: "a client in TypeScript, for Node.js without packages", Write: renderTemplate(typeScriptClient, data)},
 		{Name: "requests.sh", Purpose: "every request of this tour as a curl command", Write: w.writeCurls},
 		{Name: "walk.har", Purpose: "every exchange of this tour, for the network panel of a browser", Write: w.writeHAR},
 	}
@@ -125,17 +125,18 @@ func (w *Walk) templateData() templateData {
 	data.SizeParameter, data.PageParameter = sizeParameter(list), pageParameter(list)
 	data.CountsRecords = countsRecords(data.PageParameter)
 	for _, p := range list.Parameters {
-		if most := p.Schema.Maximum; p.Name == data.SizeParameter && most != nil && *most >= 2 {
-			data.PageSize = int(min(*most-1, takeawayPageSize)) // one less, because the bound itself may be excluded
-			if !p.Schema.ExclusiveMaximum {
-				data.PageSize = int(min(*most, takeawayPageSize))
+		if maximum := p.Schema.Maximum; p.Name == data.SizeParameter && maximum != nil && *maximum >= 2 {
+			largest := *maximum
+			if p.Schema.ExclusiveMaximum {
+				largest--
 			}
+			data.PageSize = int(min(largest, takeawayPageSize))
 		}
 	}
 	return data
 }
 
-// NodeEnds says that the node of a walk ends with it; [Walk.RestartCommand] returns the command that it announces.
+// NodeEnds tells a person that the node ends with the tour, and announces the command that [Walk.RestartCommand] returns.
 const NodeEnds = "This node ends with the tour. The clients need a node that runs: start the same node again with the command below. It has the same addresses, client and secret, and it prints the secret:"
 
 // RestartCommand returns the command that restarts the node of this walk after the tour, if the node ends with the tour; else "".

@@ -46,8 +46,8 @@ func (w *Walk) FetchToken(ctx context.Context) Result {
 	return result
 }
 
-// bearer returns the access token, and fetches a new one if the current one is about to expire.
-func (w *Walk) bearer(ctx context.Context, result *Result) (string, bool) {
+// bearer returns the access token, and fetches a new one if the current one is about to expire. If ok is false, the result says why.
+func (w *Walk) bearer(ctx context.Context, result *Result) (value string, ok bool) {
 	if token, ok := w.Token(); ok && !token.Stale(w.Now()) {
 		return token.Value, true
 	}
@@ -58,8 +58,8 @@ func (w *Walk) bearer(ctx context.Context, result *Result) (string, bool) {
 	return token.Value, ok && fetched.OK()
 }
 
-// secondBearer returns an access token of the client without the role.
-func (w *Walk) secondBearer(ctx context.Context, result *Result) (string, bool) {
+// secondBearer returns an access token of the client without the role. If ok is false, the result says why.
+func (w *Walk) secondBearer(ctx context.Context, result *Result) (value string, ok bool) {
 	w.mu.Lock()
 	known := w.secondToken
 	w.mu.Unlock()
@@ -98,13 +98,13 @@ func (w *Walk) ReadToken(ctx context.Context) Result {
 		return result
 	}
 	result.Notes = describeClaims(token.Facts.JWT, w.Now())
-	keys, found := w.findKeys(ctx, &result, parsed.Issuer())
+	keysURL, found := w.findKeysURL(ctx, &result, parsed.Issuer())
 	switch {
 	case !result.OK(): // result.Trouble says why
 	case !found:
 		result.Notes = append(result.Notes, "The published keys were not found, so rin did not check the signature. A client does not have to: the API does.")
 	default:
-		w.verify(ctx, &result, keys, token)
+		w.verify(ctx, &result, keysURL, token)
 	}
 	result.Verdicts = w.judge("JWT-01", "JWT-02", "JWT-03", "JWT-04", "JWT-05", "JWT-06", "JWT-07", "JWT-08")
 	return result
@@ -126,7 +126,7 @@ func describeClaims(facts *evidence.JWTFacts, now time.Time) []string {
 		}
 		return ok
 	}
-	addNote("iss", "It was issued by %s (iss).")
+	addNote("iss", "The token was issued by %s (iss).")
 	addNote("aud", "It is meant for %s (aud): another API has to refuse it.")
 	addNote("sub", "It represents the account %s (sub).")
 	if !addNote("client_id", "The client is %s (client_id).") {
@@ -143,8 +143,8 @@ func describeClaims(facts *evidence.JWTFacts, now time.Time) []string {
 	return notes
 }
 
-// claimTime returns the time of a claim such as exp; the second result is false unless the value is a plausible number of seconds.
-func claimTime(v any) (time.Time, bool) {
+// claimTime returns the time of a claim such as exp; ok is false unless the value is a plausible number of seconds.
+func claimTime(v any) (at time.Time, ok bool) {
 	n, ok := v.(json.Number)
 	if !ok {
 		return time.Time{}, false
@@ -156,8 +156,9 @@ func claimTime(v any) (time.Time, bool) {
 	return time.Unix(int64(seconds), 0), true
 }
 
-// findKeys finds the URL of the issuer's keys. It sends requests to known origins only, even if the token names another one.
-func (w *Walk) findKeys(ctx context.Context, result *Result, issuer string) (string, bool) {
+// findKeysURL finds the URL of the issuer's keys in its metadata. It sends requests to known origins only, even if the token names another one. found is
+// false without metadata, and if the keys are at another origin.
+func (w *Walk) findKeysURL(ctx context.Context, result *Result, issuer string) (keysURL string, found bool) {
 	issuers := []string{issuer}
 	if realm, ok := strings.CutSuffix(w.Target().TokenURL, "/protocol/openid-connect/token"); ok {
 		issuers = append(issuers, realm)
@@ -181,16 +182,16 @@ func (w *Walk) findKeys(ctx context.Context, result *Result, issuer string) (str
 				continue // an issuer publishes its metadata at one of these URLs only
 			}
 			result.Exchanges = append(result.Exchanges, answer.Exchange)
-			keys := metadata.Text("jwks_uri")
-			return keys, w.isKnownOrigin(keys)
+			keysURL = metadata.Text("jwks_uri")
+			return keysURL, w.isKnownOrigin(keysURL)
 		}
 	}
 	return "", false
 }
 
 // verify fetches the keys and verifies the token with them.
-func (w *Walk) verify(ctx context.Context, result *Result, keys string, token IssuedToken) {
-	request := probe.Labelled("jwks.published", recorder.AnonymousGet(keys))
+func (w *Walk) verify(ctx context.Context, result *Result, keysURL string, token IssuedToken) {
+	request := probe.Labelled("jwks.published", recorder.AnonymousGet(keysURL))
 	request.Verify = func(body []byte) *evidence.Verification {
 		return tokenforge.Verify(token.Value, token.Facts.Fingerprint, body)
 	}
@@ -227,9 +228,9 @@ func (r Result) Signature() *evidence.Verification {
 // Claim is a member of a token's header or payload.
 type Claim struct {
 	Name, Value string
-	// Meaning explains it to the developer of a client.
+	// Meaning explains the claim to the developer of a client.
 	Meaning string
-	// Header is set for members of the header, which describes the signature.
+	// Header reports whether this is a member of the header, which describes the signature.
 	Header bool
 	// Expiry is the time in the claim exp; zero for other claims.
 	Expiry time.Time

@@ -155,7 +155,7 @@ type sentExchange struct {
 // IssuedToken is the access token of the walk.
 type IssuedToken struct {
 	probe.Token
-	// Facts are safe to show.
+	// Facts are the parts of the token that are safe to show.
 	Facts evidence.TokenFacts
 }
 

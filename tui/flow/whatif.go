@@ -21,10 +21,10 @@ type Mistake struct {
 	Title string
 	// Lesson says how a client handles the answer.
 	Lesson string
-	// Question is asked before the request is sent; empty for most.
-	Question string
-	rules    []requirement.ID
-	// send sends the request. If ok is false, the result says why nothing was sent.
+	// Warning is shown before the request is sent, and the person has to confirm; empty for most mistakes.
+	Warning string
+	rules   []requirement.ID
+	// send sends the request. If ok is false, there is no answer to judge, and the result says why.
 	send func(w *Walk, ctx context.Context, result *Result) (answer recorder.Answer, ok bool)
 }
 
@@ -50,8 +50,8 @@ func Mistakes() []Mistake {
 		{Name: "no-role", Title: "the account lacks the role", rules: []requirement.ID{"BRR-18", "BRR-19"},
 			Lesson: "403, although the token is good: the authorization server knows the client, but the funding service gives it no access. Ask the operator of the service for role and affiliation.", send: (*Walk).sendWithoutRole},
 		{Name: "token-in-url", Title: "the token is in the URL", rules: []requirement.ID{"BRR-14"},
-			Lesson:   "A URL ends up in logs, histories and Referer headers, and reveals the token there (RFC 6750 §5.3). So a node refuses it.",
-			Question: "The access log of the node will show the token. It is a new one that is used for nothing else.", send: (*Walk).sendInURL},
+			Lesson:  "A URL ends up in logs, histories and Referer headers, and reveals the token there (RFC 6750 §5.3). So a node refuses it.",
+			Warning: "The access log of the node will show the token. It is a new one that is used for nothing else.", send: (*Walk).sendInURL},
 	}
 }
 

@@ -68,7 +68,7 @@ func (t *printer) specification(ctx context.Context) error {
 	}
 	if !found {
 		return t.result(flow.Result{Step: flow.Specification, Trouble: &flow.Trouble{What: "the document has no operation " + t.Operation,
-			Causes: []string{"it has another name here"}, Try: []string{"name one of the operations above, by its path or its operationId"}}})
+			Causes: []string{"the operation has another name in this document"}, Try: []string{"name one of the operations above, by its path or its operationId"}}})
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (t *printer) mistakes(ctx context.Context) error {
 	chosen := t.Mistakes
 	if len(chosen) == 0 {
 		for _, m := range flow.Mistakes() {
-			if m.Question == "" {
+			if m.Warning == "" {
 				chosen = append(chosen, m)
 			}
 		}
@@ -178,7 +178,7 @@ func (t *printer) certify(ctx context.Context) error {
 		return fmt.Errorf("print the report: %w", err)
 	}
 	if result.Verdict.Decision != verdict.Certified {
-		t.err = ErrNotCertified
+		return ErrNotCertified
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (t *printer) takeAway() error {
 	}
 	if t.Save == nil {
 		t.line("")
-		t.line("--take-away DIR writes them.")
+		t.line("--take-away DIR writes these files.")
 		return nil
 	}
 	place, err := t.Save(files)

@@ -11,7 +11,7 @@ import "os"
 
 const variable = "CI"
 
-// isSet is set if this package has set the variable. It is a package variable because no other code runs early enough.
+// isSet reports whether this package has set the variable. It is a package variable because no other code runs early enough.
 var isSet = set()
 
 func set() bool {

@@ -286,7 +286,7 @@ func (s *ActionScreen) why(width int) []string {
 	if s.heading != nil {
 		var lines []string
 		for _, text := range s.heading {
-			lines = append(lines, Wrapped(s.Theme.Title, text, width)...)
+			lines = append(lines, WrapStyled(s.Theme.Title, text, width)...)
 		}
 		return append(lines, "")
 	}

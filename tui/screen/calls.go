@@ -19,9 +19,9 @@ type callsScreen struct {
 	items              []flow.Call
 	idWidth, typeWidth int
 	table              *List
-	call               *ActionScreen // the opened call; nil while the list is visible
-	opened             map[string]*ActionScreen
-	filter             *filterChooser // nil unless it is open
+	call               *ActionScreen            // the opened call; nil while the list is visible
+	opened             map[string]*ActionScreen // all calls that were opened, by ID
+	filter             *filterChooser           // nil unless it is open
 }
 
 func newCallsScreen(w *Session) Screen {
@@ -58,7 +58,7 @@ func (s *callsScreen) active() *ActionScreen {
 	return s.page
 }
 
-// busy reports whether a request is running; only one is sent at a time.
+// busy reports whether a request is running. The screen sends one request at a time.
 func (s *callsScreen) busy() bool { return s.active().busy || s.page.busy }
 
 // inTable reports whether the table is visible.
@@ -129,7 +129,7 @@ func (s *callsScreen) commands() []command {
 	switch {
 	case s.active().Typing():
 		return s.active().commands()
-	case s.busy(): // enter, s and ← wait for the answer
+	case s.busy(): // enter, s and ← have no effect until the answer comes
 		return append([]command{hidden("enter", ignore), hidden("s", ignore), on("←", "", ignore, "left", "backspace")}, s.active().otherCommands()...)
 	case s.call != nil:
 		return append([]command{enter("next step", next), hidden("x", next), toList(do(func() { s.call = nil }))}, s.call.otherCommands()...)
@@ -146,7 +146,7 @@ func (s *callsScreen) commands() []command {
 	commands := []command{lead}
 	if len(s.items) > 0 {
 		commands = append(commands, on("→", "", s.open, "right", "o"))
-		if s.Walk.Paged() && !s.Walk.LastPage() {
+		if s.Walk.HasPages() && !s.Walk.LastPage() {
 			commands = append(commands, on("n", "next page", func() tea.Cmd { return s.readPage(s.query.Page + 1) }))
 		}
 	}

@@ -77,7 +77,7 @@ func (s *callsScreen) list(room Size) string {
 	if len(s.items) == 0 {
 		return head + "\n" + strings.Join(Window(append([]string{""}, s.foot(room)...), 0, room.Height-1), "\n")
 	}
-	if room.Height < 4 { // room for rows only
+	if room.Height < 4 { // there is room for rows only
 		return s.table.View(room)
 	}
 	titles := "  " + s.Theme.Muted.Render(cells(s.columns(room.Width-2), func(c column) string { return c.title }))
@@ -97,7 +97,7 @@ func (s *callsScreen) foot(room Size) []string {
 		position = fmt.Sprintf("page %d is empty: the end of the list", s.query.Page+1)
 	case len(s.items) == 0:
 		position = "no call matches"
-	case !s.Walk.Paged():
+	case !s.Walk.HasPages():
 		position = fmt.Sprintf("all %d", len(s.items))
 	case s.Walk.LastPage():
 		position += ", the last page"
@@ -140,13 +140,13 @@ type filterChooser struct {
 	names    *List
 	values   *List
 	inValues bool
-	// chosen is called with the name of a filter and its value, "" for any value; closed if nothing was chosen.
-	chosen func(name, value string) tea.Cmd
-	closed func() tea.Cmd
+	// onChoose is called with the name of a filter and its value, "" for any value; onCancel if the person chooses nothing.
+	onChoose func(name, value string) tea.Cmd
+	onCancel func() tea.Cmd
 }
 
-func newFilterChooser(w *Session, current map[string]string, chosen func(name, value string) tea.Cmd, closed func() tea.Cmd) *filterChooser {
-	f := &filterChooser{theme: w.Theme, filters: w.Walk.Filters(), current: current, names: NewList(w.Theme), values: NewList(w.Theme), chosen: chosen, closed: closed}
+func newFilterChooser(w *Session, current map[string]string, onChoose func(name, value string) tea.Cmd, onCancel func() tea.Cmd) *filterChooser {
+	f := &filterChooser{theme: w.Theme, filters: w.Walk.Filters(), current: current, names: NewList(w.Theme), values: NewList(w.Theme), onChoose: onChoose, onCancel: onCancel}
 	f.names.Show(len(f.filters), func(i, width int) string {
 		name := Cell(f.filters[i].Name, min(24, width/2))
 		if value := f.current[f.filters[i].Name]; value != "" {
@@ -189,12 +189,12 @@ func (f *filterChooser) choose() tea.Cmd {
 	if i := f.values.At(); i > 0 {
 		value = f.selected().Values[i-1]
 	}
-	return f.chosen(f.selected().Name, value)
+	return f.onChoose(f.selected().Name, value)
 }
 
 func (f *filterChooser) back() tea.Cmd {
 	if !f.inValues {
-		return f.closed()
+		return f.onCancel()
 	}
 	f.inValues = false
 	return nil

@@ -25,7 +25,7 @@ import (
 type certifyScreen struct {
 	*Session
 	targetCount int           // [flow.Walk.TargetCount] of the verdict
-	before      *ActionScreen // the guide, or the trouble that kept the suite from running
+	intro       *ActionScreen // the guide, or the trouble that kept the suite from running
 	running     *suiteRun     // nil unless the suite runs
 	findings    *findings     // nil before the suite has run
 }
@@ -43,7 +43,7 @@ func newCertifyScreen(w *Session) Screen {
 }
 
 func (s *certifyScreen) reset() {
-	s.before, s.findings, s.targetCount = newActionScreen(s.Session, flow.Certify, "certify the node", nil), nil, s.Walk.TargetCount()
+	s.intro, s.findings, s.targetCount = newActionScreen(s.Session, flow.Certify, "certify the node", nil), nil, s.Walk.TargetCount()
 }
 
 // Open implements [Screen]. It drops the verdict on another node.
@@ -62,7 +62,7 @@ func (s *certifyScreen) active() *ActionScreen {
 	case s.findings != nil:
 		return s.findings.opened
 	}
-	return s.before
+	return s.intro
 }
 
 // Typing implements [Screen].
@@ -89,7 +89,7 @@ func (s *certifyScreen) Update(msg tea.Msg) tea.Cmd {
 		s.finish(msg)
 		return nil
 	case SecretsToggled:
-		s.before.Update(msg)
+		s.intro.Update(msg)
 		if s.findings != nil && s.findings.opened != nil {
 			s.findings.opened.Update(msg)
 		}
@@ -124,7 +124,7 @@ func (s *certifyScreen) finish(msg ActionDone) {
 		if stopped {
 			msg.Result.Trouble = &flow.Trouble{What: "the suite was stopped"}
 		}
-		s.before.show(msg.Result)
+		s.intro.show(msg.Result)
 		return
 	}
 	s.targetCount = msg.TargetCount
@@ -148,7 +148,7 @@ func (s *certifyScreen) View(room Size) string {
 	case s.findings != nil:
 		return s.findings.view(room)
 	}
-	return s.before.View(room)
+	return s.intro.View(room)
 }
 
 // Keys implements [Screen].
@@ -165,7 +165,7 @@ func (s *certifyScreen) commands() []command {
 		return []command{on("x", "stop", do(s.running.stop))}
 	case s.findings != nil:
 		return append(append([]command{enter("next step", next), hidden("s", s.run), hidden("x", next)}, s.findings.commands()...), again("run again", s.run))
-	case s.before.result != nil:
+	case s.intro.result != nil:
 		return append([]command{enter("try again", s.run), nextStep(), hidden("s", s.run)}, scrollHelp()...)
 	}
 	return append([]command{enter("certify the node", s.run), nextStep(), hidden("s", s.run)}, scrollHelp()...)
@@ -179,10 +179,11 @@ type suiteRun struct {
 	started time.Time
 	events  chan worker.Event
 
-	done, planned, budget int
-	latest                evidence.Label
-	sent                  map[string]int             // exchanges by resource
-	judged                map[string]decision.Totals // outcomes by group
+	done, planned int // cases
+	budget        int // requests
+	latest        evidence.Label
+	sent          map[string]int             // exchanges by resource
+	judged        map[string]decision.Totals // outcomes by group
 }
 
 func newSuiteRun(ctx context.Context, started time.Time) *suiteRun {
@@ -275,7 +276,7 @@ func (r *suiteRun) parts(t Theme, width int) []string {
 	if len(r.judged) > 0 {
 		lines := []string{t.Key.Render("Judged so far")}
 		for _, g := range requirement.Groups() {
-			if totals, any := r.judged[g.Name]; any {
+			if totals, found := r.judged[g.Name]; found {
 				lines = append(lines, "  "+groupLine(t, g.Title, totals, "", width-2))
 			}
 		}

@@ -169,7 +169,7 @@ func (s *credentialsScreen) facts(width int) []string {
 func mistakes(t Theme, c target.Credentials, width int) []string {
 	found := flow.CheckCredentials(c)
 	if len(found) == 0 {
-		return Hang(t.Good.Render("✓")+" ", "They have none of the common mistakes. No request has been sent yet.", width)
+		return Hang(t.Good.Render("✓")+" ", "rin found no common mistake. No request has been sent yet.", width)
 	}
 	var lines []string
 	for _, text := range found {
@@ -210,8 +210,8 @@ type secretField struct {
 	value *string
 }
 
-// secretField makes a field for a secret. If it stays empty, the current secret is kept.
-func (f *accountForm) secretField(title, description string, current target.Secret, value *string) *huh.Input {
+// newSecretField makes a field for a secret. If the field stays empty, the current secret is kept.
+func (f *accountForm) newSecretField(title, description string, current target.Secret, value *string) *huh.Input {
 	if !current.IsZero() {
 		description += "; leave it empty to keep the current one"
 	}
@@ -259,7 +259,7 @@ func newClientForm(w *Session) *accountForm {
 	id, secret := account.Client.ClientID, ""
 	f.form = newForm(w.Theme, "use them",
 		huh.NewInput().Title("Client ID").Description(aboutID).Value(&id),
-		f.secretField("Client secret", aboutSecret, account.Client.ClientSecret, &secret))
+		f.newSecretField("Client secret", aboutSecret, account.Client.ClientSecret, &secret))
 	f.account = func() (flow.Account, error) {
 		var err error
 		account.Client.ClientID = id
@@ -292,8 +292,8 @@ func newOthersForm(w *Session) *accountForm {
 	id, secret, expired := second.ClientID, "", ""
 	f.form = newForm(w.Theme, "use them",
 		huh.NewInput().Title("A client without the role").Description("Its ID; empty if there is none").Value(&id),
-		f.secretField("Its secret", aboutSecret, second.ClientSecret, &secret),
-		f.secretField("An expired token of the client", aboutSecret, account.Expired, &expired))
+		f.newSecretField("Its secret", aboutSecret, second.ClientSecret, &secret),
+		f.newSecretField("An expired token of the client", aboutSecret, account.Expired, &expired))
 	f.account = func() (flow.Account, error) {
 		var errSecond, errExpired error
 		second.ClientID = id
@@ -311,7 +311,7 @@ func newOthersForm(w *Session) *accountForm {
 		return account, errors.Join(errSecond, errExpired)
 	}
 	f.remarks = func(width int) []string {
-		return Wrap("Step 8 uses them to show how the node refuses them. Without them, it skips these two mistakes.", width)
+		return Wrap("Step 8 shows how the node refuses this client and this token. Without them, step 8 skips two mistakes.", width)
 	}
 	return f
 }

@@ -35,7 +35,7 @@ var _ = Describe("Credentials", func() {
 	It("are shown by their length, and enter accepts them", func() {
 		b := newFixture(flow.Credentials, options{})
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("Client ID     demo-client"), ContainSubstring("•••••••• (43 characters)"),
-			ContainSubstring("Without role  demo-client-without-role"), ContainSubstring("none of the common mistakes")))
+			ContainSubstring("Without role  demo-client-without-role"), ContainSubstring("rin found no common mistake")))
 		b.golden("credentials-given")
 		Expect(b.press("enter").outgoing).To(ConsistOf(screen.NextStep{}))
 	})

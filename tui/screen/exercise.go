@@ -16,9 +16,9 @@ import (
 
 // exercise is one thing to try: a mistake of a client, or a fault of a node.
 type exercise struct {
-	// title is in the list, heading above the answer. question is asked before a request is sent; empty for most.
-	title, heading, question string
-	run                      func(context.Context) flow.Result
+	// title is in the list, heading above the answer. warning is shown before a request is sent, and the person has to confirm; empty for most exercises.
+	title, heading, warning string
+	run                     func(context.Context) flow.Result
 }
 
 // exerciseScreen is the screen of a step with several exercises: it lists them, and shows the answer to the latest one.
@@ -35,11 +35,11 @@ type exerciseScreen struct {
 	results     []*flow.Result // of each exercise; nil until it is tried
 	list        *List
 	action      *ActionScreen // the opened exercise; nil while the list is visible
-	asking      bool          // the question of the selected exercise is open
+	confirming  bool          // the person is asked whether to try the selected exercise
 	targetCount int           // [flow.Walk.TargetCount] of the results
 }
 
-// exerciseWords name what is done in a step.
+// exerciseWords are the words of a step for its exercises.
 type exerciseWords struct {
 	do, doIt, next string // "make the mistake", "make it", "next mistake"
 	done           string // "made"
@@ -51,7 +51,7 @@ func newWhatIfScreen(w *Session) Screen {
 	mistakes := flow.Mistakes()
 	s := &exerciseScreen{Session: w, step: flow.WhatIf, name: "Mistakes, made on purpose", words: exerciseWords{"make the mistake", "make it", "next mistake", "made", ""}}
 	for _, m := range mistakes {
-		s.exercises = append(s.exercises, exercise{m.Title, "What if " + m.Title + "?", m.Question, func(ctx context.Context) flow.Result { return w.Walk.MakeMistake(ctx, m) }})
+		s.exercises = append(s.exercises, exercise{m.Title, "What if " + m.Title + "?", m.Warning, func(ctx context.Context) flow.Result { return w.Walk.MakeMistake(ctx, m) }})
 	}
 	s.availability = func(i int) string { return availability(w, mistakes[i]) }
 	s.explanation = func(i, width int) []string { return s.lesson(mistakes[i], i, width) }
@@ -65,12 +65,12 @@ func newFaultsScreen(w *Session) Screen {
 		s.exercises = append(s.exercises, exercise{f.Title, "When " + f.Title, "", func(ctx context.Context) flow.Result { return w.Walk.ShowFault(ctx, f) }})
 	}
 	s.availability = func(int) string { return "not on this node" }
-	s.explanation = func(i, width int) []string { return numbered(s.results[i], width) }
+	s.explanation = func(i, width int) []string { return numberedNotes(s.results[i], width) }
 	return s.prepare()
 }
 
-// numbered shows what a client did step by step; the lesson comes last.
-func numbered(result *flow.Result, width int) []string {
+// numberedNotes shows what a client did step by step; the lesson comes last.
+func numberedNotes(result *flow.Result, width int) []string {
 	if result == nil {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (s *exerciseScreen) prepare() Screen {
 }
 
 func (s *exerciseScreen) reset() {
-	s.targetCount, s.action, s.asking, s.results = s.Walk.TargetCount(), nil, false, make([]*flow.Result, len(s.exercises))
+	s.targetCount, s.action, s.confirming, s.results = s.Walk.TargetCount(), nil, false, make([]*flow.Result, len(s.exercises))
 }
 
 // row shows an exercise and its outcome in one line.
@@ -109,7 +109,7 @@ func (s *exerciseScreen) row(i, width int) string {
 	switch {
 	case !result.OK():
 		sign, word, style = "✗", "trouble", s.Theme.Bad
-	case !s.tried(i):
+	case !s.isAnswered(i):
 		sign, word, style = "–", s.availability(i), s.Theme.Muted
 	case len(result.Verdicts) == 0:
 		word = s.words.good
@@ -129,7 +129,7 @@ func worstOutcome(verdicts []flow.Verdict) requirement.Outcome {
 	return worst
 }
 
-// availability says when a mistake can be made that has no verdict yet.
+// availability says when a mistake that has no verdict yet can be made.
 func availability(w *Session, m flow.Mistake) string {
 	token, ok := w.Walk.Token()
 	if m.Name != "expired" || !ok {
@@ -152,7 +152,7 @@ func (s *exerciseScreen) Open() tea.Cmd {
 func (s *exerciseScreen) busy() bool { return s.action != nil && s.action.busy }
 
 // Typing implements [Screen].
-func (s *exerciseScreen) Typing() bool { return s.asking || s.action != nil && s.action.Typing() }
+func (s *exerciseScreen) Typing() bool { return s.confirming || s.action != nil && s.action.Typing() }
 
 // Exchange implements [Screen].
 func (s *exerciseScreen) Exchange() (evidence.Exchange, bool) {
@@ -180,9 +180,9 @@ func (s *exerciseScreen) Update(msg tea.Msg) tea.Cmd {
 
 func (s *exerciseScreen) updateKey(msg tea.KeyMsg) tea.Cmd {
 	switch {
-	case s.asking:
-		s.asking = false
-		cmd, _ := press(msg, s.questionCommands())
+	case s.confirming:
+		s.confirming = false
+		cmd, _ := press(msg, s.confirmCommands())
 		return cmd
 	case s.action != nil && s.action.Typing():
 		return s.action.Update(msg)
@@ -201,13 +201,13 @@ func (s *exerciseScreen) updateKey(msg tea.KeyMsg) tea.Cmd {
 
 // Keys implements [Screen].
 func (s *exerciseScreen) Keys() []key.Binding {
-	if s.asking {
-		return helpOf(s.questionCommands())
+	if s.confirming {
+		return helpOf(s.confirmCommands())
 	}
 	return helpOf(s.commands())
 }
 
-func (s *exerciseScreen) questionCommands() []command {
+func (s *exerciseScreen) confirmCommands() []command {
 	return []command{on("y", "send", func() tea.Cmd { return s.try(s.list.At()) }), on("n", "do not send", nil)}
 }
 
@@ -224,14 +224,14 @@ func (s *exerciseScreen) commands() []command {
 			first = enter("try again", s.action.start)
 		}
 		return append([]command{first, toList(do(func() { s.action = nil }))}, s.action.otherCommands()...)
-	case s.tried(at):
+	case s.isAnswered(at):
 		return append([]command{s.nextCommand(), open("look at it", do(func() { s.openExercise(at) })), nextStep()}, listHelp()...)
 	}
 	begin := func() tea.Cmd { return s.begin(at) }
 	return append([]command{enter(s.words.doIt, begin), on("→", "", begin, "right", "o"), nextStep()}, listHelp()...)
 }
 
-// nextCommand binds enter to the next exercise without a question, or else to the next step of the tour.
+// nextCommand binds enter to the next exercise without a warning, or else to the next step of the tour.
 func (s *exerciseScreen) nextCommand() command {
 	i := s.upcoming()
 	if i < 0 {
@@ -243,33 +243,33 @@ func (s *exerciseScreen) nextCommand() command {
 	})
 }
 
-// upcoming returns the first exercise without a question that is not tried yet; -1 if there is none.
+// upcoming returns the first exercise without a warning that was not tried yet; -1 if there is none.
 func (s *exerciseScreen) upcoming() int {
 	for i, e := range s.exercises {
-		if e.question == "" && s.results[i] == nil {
+		if e.warning == "" && s.results[i] == nil {
 			return i
 		}
 	}
 	return -1
 }
 
-// leftOut says how to choose the exercises that enter leaves out because they ask first, and that are not tried yet; "" if there is none.
-func (s *exerciseScreen) leftOut() string {
+// skippedHint names the first exercise that enter skips because of its warning and that was not tried yet, and says how to choose it; "" if there is none.
+func (s *exerciseScreen) skippedHint() string {
 	for i, e := range s.exercises {
-		if e.question != "" && s.results[i] == nil {
+		if e.warning != "" && s.results[i] == nil {
 			return fmt.Sprintf("Enter leaves out “%s”, which asks first. To try it, choose it in the list.", e.title)
 		}
 	}
 	return ""
 }
 
-// begin tries an exercise, or asks its question first.
+// begin tries an exercise. If it has a warning, begin asks the person first.
 func (s *exerciseScreen) begin(i int) tea.Cmd {
-	if s.exercises[i].question != "" {
-		s.asking = true
+	if s.exercises[i].warning != "" {
+		s.confirming = true
 		return nil
 	}
-	s.asking = false
+	s.confirming = false
 	return s.try(i)
 }
 
@@ -285,7 +285,7 @@ func (s *exerciseScreen) openExercise(i int) {
 	s.action.subject, s.action.heading = i, []string{e.heading}
 	s.action.explanation = func(width int) []string {
 		lines := s.explanation(i, width)
-		if hint := s.leftOut(); hint != "" && s.upcoming() < 0 { // enter leads to the next step
+		if hint := s.skippedHint(); hint != "" && s.upcoming() < 0 { // enter leads to the next step
 			lines = append(append(lines, ""), Wrap(hint, width)...)
 		}
 		return lines
@@ -296,8 +296,8 @@ func (s *exerciseScreen) openExercise(i int) {
 	}
 }
 
-// tried reports whether the node has answered an exercise.
-func (s *exerciseScreen) tried(i int) bool {
+// isAnswered reports whether the node has answered an exercise. An exercise that was tried may have no answer.
+func (s *exerciseScreen) isAnswered(i int) bool {
 	r := s.results[i]
 	return r != nil && r.OK() && len(r.Exchanges) > 0
 }
@@ -307,18 +307,18 @@ func (s *exerciseScreen) View(room Size) string {
 	if s.action != nil {
 		return besideAction(room, 36, s.list.View, s.action)
 	}
-	tried := 0
+	answered := 0
 	for i := range s.exercises {
-		if s.tried(i) {
-			tried++
+		if s.isAnswered(i) {
+			answered++
 		}
 	}
-	foot := fmt.Sprintf("%d of %d %s", tried, len(s.exercises), s.words.done)
-	if hint := s.leftOut(); hint != "" && room.Height-len(s.exercises)-len(Wrap(foot+". "+hint, room.Width))-2 > 0 {
+	foot := fmt.Sprintf("%d of %d %s", answered, len(s.exercises), s.words.done)
+	if hint := s.skippedHint(); hint != "" && room.Height-len(s.exercises)-len(Wrap(foot+". "+hint, room.Width))-2 > 0 {
 		foot += ". " + hint
 	}
-	if s.asking {
-		foot = s.exercises[s.list.At()].question + " Send it? y/n"
+	if s.confirming {
+		foot = s.exercises[s.list.At()].warning + " Send it? y/n"
 	}
 	tail := Wrap(foot, room.Width)
 	free := room.Height - len(s.exercises) - len(tail) - 2
@@ -362,7 +362,7 @@ func (s *exerciseScreen) lesson(m flow.Mistake, i, width int) []string {
 		}
 		lines = append(lines, "")
 	}
-	if len(result.Verdicts) == 0 && m.Name == "expired" { // the note of the result has a fixed time
+	if len(result.Verdicts) == 0 && m.Name == "expired" { // the note of the result shows the remaining time of then
 		add("", "rin sends the token of this tour once it has expired. To send another expired token now, start with --expired-token.")
 		return append(lines, "", s.Theme.Key.Render("s")+" makes the mistake: "+s.availability(i))
 	}

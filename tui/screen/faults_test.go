@@ -13,7 +13,7 @@ var _ = Describe("When things go wrong", func() {
 		b := newFixture(flow.Faults, options{})
 		Expect(b.frame(80, 24)).To(And(ContainSubstring("Nodes restart, limit the rate of requests"), ContainSubstring("0 of 5 shown")))
 		b.golden("faults-list")
-		for _, want := range []string{"a good token is refused", "the node limits the rate of requests", "the node restarts", "an answer ends too early", "the token expires earlier than it said"} {
+		for _, want := range []string{"a good token is refused", "the node limits the rate of requests", "the node restarts", "an answer ends too early", "the token expires earlier than announced"} {
 			Expect(b.outgoing).To(BeEmpty())
 			b.press("enter")
 			Expect(b.frame(80, 24)).To(And(ContainSubstring("When "+want), ContainSubstring("nothing is lost")))

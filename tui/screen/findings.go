@@ -191,7 +191,7 @@ func (f *findings) head(room Size) []string {
 	case decision.Repeat, decision.Partial:
 		sign, style = "!", f.Theme.Warn
 	}
-	lines := Wrapped(style.Bold(true), sign+" "+v.Headline, room.Width)
+	lines := WrapStyled(style.Bold(true), sign+" "+v.Headline, room.Width)
 	t := f.report.Totals
 	counts := []string{fmt.Sprintf("%d passed", t.Pass)}
 	for _, c := range []struct {
@@ -205,7 +205,7 @@ func (f *findings) head(room Size) []string {
 	lines = append(lines, Wrap(strings.Join(counts, ", ")+".", room.Width)...)
 	if room.Height > 14 {
 		sent := fmt.Sprintf("%s in %s; the budget was %d.", evidence.Count(f.report.Budget.Sent, "request"), formatClock(f.duration), f.report.Budget.Planned)
-		lines = append(lines, Wrapped(f.Theme.Muted, sent, room.Width)...)
+		lines = append(lines, WrapStyled(f.Theme.Muted, sent, room.Width)...)
 		if cause := f.report.Run.Cause; cause != "" {
 			lines = append(lines, Wrap(cause, room.Width)...)
 		}

@@ -32,7 +32,7 @@ const (
 
 func (n jsonNode) kind() jsonKind { return jsonKind(n & kindBits) }
 
-func (n jsonNode) member() bool { return n&memberBit != 0 }
+func (n jsonNode) isMember() bool { return n&memberBit != 0 }
 
 func (n jsonNode) offset() int { return int(n >> offsetBit) }
 
@@ -41,8 +41,8 @@ func (n jsonNode) offset() int { return int(n >> offsetBit) }
 type index struct {
 	doc   []byte
 	nodes []jsonNode
-	// span counts the values inside of each value, at any depth.
-	span []uint32
+	// descendants counts the values inside of each value, at any depth.
+	descendants []uint32
 }
 
 // newIndex reads a document; ok is false unless it is a JSON object or array within the limits.
@@ -57,15 +57,15 @@ func newIndex(doc []byte) (x *index, ok bool) {
 	if i == len(doc) || doc[i] != '{' && doc[i] != '[' {
 		return nil, false
 	}
-	x.nodes, x.span = make([]jsonNode, 0, room), make([]uint32, 0, room)
+	x.nodes, x.descendants = make([]jsonNode, 0, room), make([]uint32, 0, room)
 	if !x.read(i) {
 		return nil, false
 	}
 	return x, true
 }
 
-// read indexes the document without recursion; it returns false for invalid JSON and beyond the limits.
-func (x *index) read(i int) bool {
+// read indexes the document from an offset on, without recursion; ok is false for invalid JSON and beyond the limits.
+func (x *index) read(i int) (ok bool) {
 	var open []uint32 // the containers around the position
 	for {
 		if len(x.nodes) == maxNodes || len(open) > maxDepth {
@@ -83,7 +83,7 @@ func (x *index) read(i int) bool {
 			return false
 		}
 		k := kindOf(x.doc[i])
-		x.nodes, x.span = append(x.nodes, n|jsonNode(k)), append(x.span, 0)
+		x.nodes, x.descendants = append(x.nodes, n|jsonNode(k)), append(x.descendants, 0)
 		if k == objectKind || k == arrayKind {
 			open = append(open, uint32(len(x.nodes)-1))
 			i = skipSpace(x.doc, i+1)
@@ -102,7 +102,8 @@ func (x *index) read(i int) bool {
 	}
 }
 
-// leave goes to the next value, and out of the containers that end before it.
+// leave goes from the end of a value to the next value, and out of the containers that end before it. It returns the offset of the next value, or -1 for
+// invalid JSON, and the containers around it.
 func (x *index) leave(i int, open []uint32) (int, []uint32) {
 	for {
 		i = skipSpace(x.doc, i)
@@ -117,7 +118,7 @@ func (x *index) leave(i int, open []uint32) (int, []uint32) {
 		case ',':
 			return skipSpace(x.doc, i+1), open
 		case closing(x.nodes[last].kind()):
-			x.span[last] = uint32(len(x.nodes)-1) - last
+			x.descendants[last] = uint32(len(x.nodes)-1) - last
 			open = open[:len(open)-1]
 			i++
 		default:

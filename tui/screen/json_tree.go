@@ -56,12 +56,12 @@ func (t *tree) each(visit func(i uint32, depth int), skip func(uint32) bool) {
 			ends = ends[:len(ends)-1]
 		}
 		visit(i, len(ends))
-		if t.span[i] > 0 && !skip(i) {
-			ends = append(ends, i+t.span[i])
+		if t.descendants[i] > 0 && !skip(i) {
+			ends = append(ends, i+t.descendants[i])
 			i++
 			continue
 		}
-		i += t.span[i] + 1
+		i += t.descendants[i] + 1
 	}
 }
 
@@ -69,7 +69,7 @@ func (t *tree) each(visit func(i uint32, depth int), skip func(uint32) bool) {
 func (t *tree) foldFrom(depth int) {
 	clear(t.folded)
 	t.each(func(i uint32, at int) {
-		if at >= depth && t.span[i] > 0 {
+		if at >= depth && t.descendants[i] > 0 {
 			t.fold(i, true)
 		}
 	}, func(uint32) bool { return false })
@@ -97,11 +97,11 @@ func (t *tree) updateRows() {
 // setFolded folds or unfolds the value in a row. Folding a scalar or a folded value folds its parent. It returns the row of the changed value.
 func (t *tree) setFolded(row int, on bool) int {
 	i := t.rows[row]
-	if on && (t.span[i] == 0 || t.isFolded(i)) {
+	if on && (t.descendants[i] == 0 || t.isFolded(i)) {
 		row = t.parent(row)
 		i = t.rows[row]
 	}
-	if t.span[i] > 0 && t.isFolded(i) != on {
+	if t.descendants[i] > 0 && t.isFolded(i) != on {
 		t.fold(i, on)
 		t.updateRows()
 	}
@@ -111,7 +111,7 @@ func (t *tree) setFolded(row int, on bool) int {
 // toggle folds the value in a row, or unfolds it if it is folded. It returns the row of the changed value.
 func (t *tree) toggle(row int) int {
 	i := t.rows[row]
-	return t.setFolded(row, t.span[i] == 0 || !t.isFolded(i))
+	return t.setFolded(row, t.descendants[i] == 0 || !t.isFolded(i))
 }
 
 // toggleAll unfolds everything or, if nothing is folded, folds all but the root. It returns the new row of the value in a row.
@@ -156,8 +156,8 @@ func (t *tree) uncover(i uint32) int {
 	hidden := false
 	for at := uint32(0); at < i; {
 		switch {
-		case i > at+t.span[at]: // the value is after this one, not in it
-			at += t.span[at] + 1
+		case i > at+t.descendants[at]: // the value is after this one, not in it
+			at += t.descendants[at] + 1
 		default:
 			if t.isFolded(at) {
 				t.fold(at, false)
@@ -175,7 +175,7 @@ func (t *tree) uncover(i uint32) int {
 // countMembers counts the direct children of a value.
 func (t *tree) countMembers(i uint32) int {
 	n := 0
-	for at, end := i+1, i+t.span[i]; at <= end; at += t.span[at] + 1 {
+	for at, end := i+1, i+t.descendants[i]; at <= end; at += t.descendants[at] + 1 {
 		n++
 	}
 	return n
@@ -186,7 +186,7 @@ const maxIndexRows = 20000
 
 // itemIndex returns the index of a row in its array; -1 for members of objects, and for indexes that are too expensive to count.
 func (t *tree) itemIndex(row int) int {
-	if row == 0 || t.nodes[t.rows[row]].member() {
+	if row == 0 || t.nodes[t.rows[row]].isMember() {
 		return -1
 	}
 	n := 0
@@ -214,7 +214,7 @@ func (t *tree) row(row, limit int, theme Theme, secrets Secrets) []span {
 		out = append(out, muted(fmt.Sprintf("(%d deep) ", depth)))
 	}
 	at := n.offset()
-	if n.member() {
+	if n.isMember() {
 		out = append(out, t.quoted(at, limit, theme.Name, theme, secrets)...)
 		out = append(out, span{text: ": ", style: theme.Muted})
 		at = memberValue(t.doc, at)
@@ -237,7 +237,7 @@ func (t *tree) row(row, limit int, theme Theme, secrets Secrets) []span {
 // sign shows whether a value is folded.
 func (t *tree) sign(i uint32) string {
 	switch {
-	case t.span[i] == 0:
+	case t.descendants[i] == 0:
 		return "  "
 	case t.isFolded(i):
 		return "▸ "
@@ -247,7 +247,7 @@ func (t *tree) sign(i uint32) string {
 
 // container draws the brackets of an object or array and the number of its members.
 func (t *tree) container(i uint32, begin, end, what string, theme Theme) []span {
-	if t.span[i] == 0 {
+	if t.descendants[i] == 0 {
 		return []span{{text: begin + end, style: theme.Key}}
 	}
 	if t.isFolded(i) {

@@ -69,7 +69,7 @@ func nextStep() command { return on("x", "next step", next) }
 // next asks the application for the next step.
 func next() tea.Cmd { return func() tea.Msg { return NextStep{} } }
 
-// scrolling are the keys that move in a list or a text.
+// scrolling has the keys that move in a list or a text.
 type scrolling struct{ up, down, pageUp, pageDown, top, end key.Binding }
 
 func scrollKeys() scrolling {

@@ -101,7 +101,7 @@ func Cell(text string, width int) string {
 	if width < 1 {
 		return ""
 	}
-	runes, limit := 0, 8*width // a column may hold combining marks; what is far beyond is not even looked at
+	runes, limit := 0, 8*width // several runes may share a column (combining marks); runes far beyond the width are ignored, because a node may send a long text
 	for i := range text {
 		if runes++; runes > limit {
 			text = text[:i]
@@ -121,15 +121,15 @@ func Bar(part, whole, width int) string {
 }
 
 const (
-	nameWidth         = 16 // of the first column
-	threeColumnsWidth = 76 // from which on there is room for three columns
+	nameWidth         = 16 // the width of the first column
+	threeColumnsWidth = 76 // the width from which on there is room for three columns
 )
 
 // Columns shows a name, its value and its meaning: side by side if the width allows, else below each other.
 func Columns(t Theme, name, value, meaning string, width int) []string {
 	if width < threeColumnsWidth {
-		details := append(Wrap(value, width-2), Wrapped(t.Muted, meaning, width-2)...)
-		return append(Wrapped(t.Header, name, width), indent("  ", details)...)
+		details := append(Wrap(value, width-2), WrapStyled(t.Muted, meaning, width-2)...)
+		return append(WrapStyled(t.Header, name, width), indent("  ", details)...)
 	}
 	rest := width - nameWidth - 2
 	first, second, third := Wrap(name, nameWidth-1), Wrap(value, rest*3/5), Wrap(meaning, rest-rest*3/5)
@@ -147,8 +147,8 @@ func Columns(t Theme, name, value, meaning string, width int) []string {
 	return out
 }
 
-// Wrapped makes a text safe for the terminal and breaks it into lines with a style.
-func Wrapped(style lipgloss.Style, text string, width int) []string {
+// WrapStyled makes a text safe for the terminal and breaks it into lines with a style.
+func WrapStyled(style lipgloss.Style, text string, width int) []string {
 	lines := Wrap(text, width)
 	for i, line := range lines {
 		lines[i] = style.Render(line)
@@ -181,7 +181,7 @@ func Beside(left, right string, width int) string {
 
 // Stack puts a head above a list and a tail below it. The list gets the remaining height; without enough room the head is dropped.
 func Stack(room Size, head []string, list *List, tail []string) string {
-	if room.Height-len(tail)-len(head) < 3 && room.Height < 8 { // what is chosen from matters most
+	if room.Height-len(tail)-len(head) < 3 && room.Height < 8 { // the list matters more than its head
 		head = nil
 	}
 	var out []string

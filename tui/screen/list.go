@@ -12,9 +12,9 @@ type List struct {
 	theme  Theme
 	length int
 	row    func(i, width int) string
-	cursor int
-	from   int
-	height int
+	cursor int // the selected row
+	from   int // the first visible row
+	height int // the number of visible rows
 }
 
 // NewList makes an empty list.

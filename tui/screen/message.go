@@ -23,10 +23,10 @@ type Message struct {
 	tree        *tree    // nil unless the body is JSON
 	raw         *rawText // nil until it is needed
 	asText      bool     // the body is shown as text
-	read        bool     // the body has been parsed
+	parsed      bool     // the body has been parsed
 	lastValue   uint32   // the selected value of the tree when the body was last shown as text
 
-	cursor, from, left int
+	cursor, from, left int // the selected row, the first visible row, the first visible column
 	widest             int // width of the widest visible row
 	size               Size
 	search             search
@@ -44,23 +44,23 @@ func (m *Message) Show(head []flow.Line, body []byte, notes []flow.Line) {
 
 // open parses the body when it becomes visible.
 func (m *Message) open() {
-	if m.read {
+	if m.parsed {
 		return
 	}
-	m.read = true
+	m.parsed = true
 	if x, ok := newIndex(m.body); ok {
 		m.tree = newTree(x)
 	} else {
 		m.asText = true
-		m.raw = newRawText(m.body, m.form())
+		m.raw = newRawText(m.body, m.isForm())
 	}
-	if m.bodyRows() > 0 && m.first() < m.content().Height {
+	if m.bodyRows() > 0 && m.first() < m.contentSize().Height {
 		m.cursor = m.first()
 	}
 }
 
-// form reports whether the body is a form.
-func (m *Message) form() bool {
+// isForm reports whether the body is a form.
+func (m *Message) isForm() bool {
 	return slices.ContainsFunc(m.head, func(l flow.Line) bool {
 		return l.Kind == flow.HeaderLine && strings.HasPrefix(strings.ToLower(l.Text), "content-type: application/x-www-form-urlencoded")
 	})
@@ -87,14 +87,14 @@ func (m *Message) rows() int {
 	return len(m.head)
 }
 
-// inTree returns the selected row of the tree; ok is false if the selected row is not in the tree.
-func (m *Message) inTree() (row int, ok bool) {
+// treeRow returns the selected row of the tree; ok is false if the selected row is not in the tree.
+func (m *Message) treeRow() (row int, ok bool) {
 	row = m.cursor - m.first()
 	return row, m.tree != nil && !m.asText && row >= 0 && row < len(m.tree.rows)
 }
 
-// content returns the size without the search line.
-func (m *Message) content() Size {
+// contentSize returns the size without the search line.
+func (m *Message) contentSize() Size {
 	s := m.size
 	if m.search.visible() {
 		s.Height--
@@ -107,7 +107,7 @@ func (m *Message) View(s Size) string {
 	m.size = s
 	m.open()
 	m.move(0)
-	room := m.content()
+	room := m.contentSize()
 	lines := make([]string, 0, s.Height)
 	m.widest = 0
 	for row := m.from; row < m.rows() && len(lines) < room.Height; row++ {
@@ -130,22 +130,22 @@ func (m *Message) line(row, width int) string {
 	}
 	width -= lipgloss.Width(sign)
 	spans := m.spans(row, 4*(m.left+width)+longestMarker)
-	line, wide := cropSpans(m.search.mark(spans, m.theme, here), m.left, width)
-	m.widest = max(m.widest, wide)
+	line, rowWidth := cropSpans(m.search.mark(spans, m.theme, here), m.left, width)
+	m.widest = max(m.widest, rowWidth)
 	return sign + Fit(line, width)
 }
 
 // cropSpans draws the visible spans of a row from a column on, and returns the width of the whole row. A span that exceeds the width is drawn
 // to its end, so that the caller can truncate it with an ellipsis.
-func cropSpans(spans []span, left, width int) (line string, wide int) {
+func cropSpans(spans []span, left, width int) (line string, rowWidth int) {
 	var b strings.Builder
 	from := left
 	if left > 0 {
 		from++ // the ellipsis takes this column
 	}
 	for _, s := range spans {
-		begin, end := wide, wide+lipgloss.Width(s.text)
-		wide = end
+		begin, end := rowWidth, rowWidth+lipgloss.Width(s.text)
+		rowWidth = end
 		switch {
 		case end <= from || begin > left+width:
 			continue
@@ -154,10 +154,10 @@ func cropSpans(spans []span, left, width int) (line string, wide int) {
 		}
 		b.WriteString(s.style.Render(s.text))
 	}
-	if left > 0 && wide > 0 {
-		return "…" + b.String(), wide
+	if left > 0 && rowWidth > 0 {
+		return "…" + b.String(), rowWidth
 	}
-	return b.String(), wide
+	return b.String(), rowWidth
 }
 
 // spans draws a row; limit bounds the bytes of a text that are drawn.
@@ -196,7 +196,7 @@ func (m *Message) fieldSpans(l flow.Line, secrets Secrets) []span {
 
 // More returns how many rows are above and below the visible part.
 func (m *Message) More() (above, below int) {
-	return m.from, max(0, m.rows()-m.from-m.content().Height)
+	return m.from, max(0, m.rows()-m.from-m.contentSize().Height)
 }
 
 // Typing reports whether the person types the search text.
@@ -204,7 +204,7 @@ func (m *Message) Typing() bool { return m.search.typing }
 
 // move moves the cursor, and scrolls if necessary.
 func (m *Message) move(by int) {
-	height := max(1, m.content().Height)
+	height := max(1, m.contentSize().Height)
 	m.cursor = max(0, min(m.cursor+by, m.rows()-1))
 	m.from = max(0, min(m.from, m.rows()-height))
 	switch {
@@ -235,7 +235,7 @@ func (m *Message) press(msg tea.KeyMsg) tea.Cmd {
 	if cmd, handled := press(msg, m.commands()); handled {
 		return cmd
 	}
-	height := max(1, m.content().Height)
+	height := max(1, m.contentSize().Height)
 	by, ok := scrollKeys().distance(msg, height, m.rows())
 	if !ok {
 		return nil
@@ -279,16 +279,16 @@ func (m *Message) commands() []command {
 		}), ">", "shift+right"))
 }
 
-// fold folds or unfolds at the selected row; change returns the row to select then.
+// fold folds or unfolds the value in the selected row; change does it, and returns the row to select afterwards.
 func (m *Message) fold(change func(row int) int) {
-	if row, ok := m.inTree(); ok {
+	if row, ok := m.treeRow(); ok {
 		m.cursor = m.first() + change(row)
 	}
 }
 
 // foldAll unfolds the whole tree, or folds it if nothing is folded.
 func (m *Message) foldAll() {
-	row, ok := m.inTree()
+	row, ok := m.treeRow()
 	if !ok {
 		m.tree.toggleAll(0)
 		return
@@ -302,7 +302,7 @@ func (m *Message) toggleText() {
 		return
 	}
 	if m.raw == nil {
-		m.raw = newRawText(m.body, m.form())
+		m.raw = newRawText(m.body, m.isForm())
 	}
 	row := m.cursor - m.first()
 	inside := row >= 0 && row < m.bodyRows()

@@ -18,21 +18,21 @@ import (
 type nodeScreen struct {
 	*Session
 	splitView
-	choices   []choice
-	idWidth   int
-	read      bool // the choices include the entries of the registry
-	sandbox   sandboxState
-	filter    string
-	filtering bool // the person types the filter
-	form      *form
-	submit    func() (tea.Cmd, error) // uses the values of the form
-	problem   string                  // with the last choice
+	choices    []choice
+	idWidth    int
+	hasEntries bool // the choices include the entries of the registry
+	sandbox    sandboxState
+	filter     string
+	filtering  bool // the person types the filter
+	form       *form
+	submit     func() (tea.Cmd, error) // uses the values of the form
+	problem    string                  // with the last choice
 }
 
 // errRequired says that a field must not be empty.
 var errRequired = errors.New("this field is required")
 
-// sandboxState is the state of the built-in sandbox.
+// sandboxState is the state of the built-in sandbox. chosen says that the person wants it as the node, as soon as it runs.
 type sandboxState struct {
 	starting, chosen bool
 	target           *target.Target // nil until it runs
@@ -81,10 +81,10 @@ func (s *nodeScreen) Exchange() (evidence.Exchange, bool) { return s.action.Exch
 func (s *nodeScreen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case sandboxStarted:
-		return s.sandboxStarted(msg)
+		return s.handleSandbox(msg)
 	case ActionDone:
 		cmd := s.action.Update(msg)
-		s.onAction, s.read = !msg.Result.OK(), msg.Result.OK()
+		s.onAction, s.hasEntries = !msg.Result.OK(), msg.Result.OK()
 		s.makeChoices()
 		s.list.Go(s.proposedRow())
 		return cmd
@@ -148,7 +148,8 @@ func (s *nodeScreen) retry() tea.Cmd {
 	return s.enterSandbox()
 }
 
-func (s *nodeScreen) sandboxStarted(msg sandboxStarted) tea.Cmd {
+// handleSandbox continues after the start of the built-in sandbox, or shows why the sandbox did not start.
+func (s *nodeScreen) handleSandbox(msg sandboxStarted) tea.Cmd {
 	chosen := s.sandbox.chosen
 	s.sandbox = sandboxState{}
 	if msg.err != nil {
@@ -172,7 +173,7 @@ func (s *nodeScreen) enterSandbox() tea.Cmd {
 	case s.sandbox.target != nil:
 		own := s.sandbox.target.Credentials
 		if now := s.Walk.Target(); !s.isSandbox(now.Registry) || now.Credentials.ClientID != own.ClientID || now.Credentials.ClientSecret.Reveal() != own.ClientSecret.Reveal() {
-			s.Walk.SetTarget(*s.sandbox.target) // with its own client, whatever was typed since
+			s.Walk.SetTarget(*s.sandbox.target) // restores the sandbox's own client, because the person may have typed another one
 		}
 		return s.readRegistry()
 	case s.sandbox.starting:
@@ -185,7 +186,7 @@ func (s *nodeScreen) enterSandbox() tea.Cmd {
 
 // readRegistry reads the registry of the target.
 func (s *nodeScreen) readRegistry() tea.Cmd {
-	s.read, s.filter = false, ""
+	s.hasEntries, s.filter = false, ""
 	s.action.reset()
 	s.makeChoices()
 	return s.action.start()
@@ -264,7 +265,7 @@ func (s *nodeScreen) edit() tea.Cmd {
 	return s.askRegistry()
 }
 
-// ask opens a form; submit uses its values, and finish names that.
+// ask opens a form; submit uses its values, and finish says what enter does in the last field.
 func (s *nodeScreen) ask(finish string, submit func() (tea.Cmd, error), fields ...huh.Field) tea.Cmd {
 	s.form, s.submit, s.problem = newForm(s.Theme, finish, fields...), submit, ""
 	return s.form.Init()
@@ -349,7 +350,7 @@ func (s *nodeScreen) askURLs() tea.Cmd {
 	return s.ask("use them", func() (tea.Cmd, error) {
 		err := s.Walk.UseURLs(strings.TrimSpace(token), strings.TrimSpace(info), strings.TrimSpace(spec))
 		if err == nil {
-			s.read = false
+			s.hasEntries = false
 			s.action.reset()
 		}
 		return nil, err

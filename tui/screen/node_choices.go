@@ -27,7 +27,7 @@ const maxIDWidth = 14
 func (s *nodeScreen) makeChoices() {
 	s.choices, s.idWidth = nil, 0
 	switch {
-	case s.read:
+	case s.hasEntries:
 		for _, e := range s.Walk.Entries() {
 			if s.matchesFilter(e) {
 				s.choices = append(s.choices, s.listedNode(e))
@@ -98,8 +98,10 @@ func (s *nodeScreen) givenRegistry() choice {
 		row: func(int) string {
 			return "The registry " + report.Plain(cmp.Or(s.Walk.Target().Registry, "in your file"))
 		},
-		details: func(width int) []string { return Wrap("Press enter to read it and to list its nodes.", width) },
-		choose:  s.action.start,
+		details: func(width int) []string {
+			return Wrap("Press enter to read the registry and to list its nodes.", width)
+		},
+		choose: s.action.start,
 	}
 }
 

@@ -83,7 +83,7 @@ func (w *Session) claims(claims []flow.Claim, width int) []string {
 			if c.Header {
 				title = "How it is signed (header)"
 			}
-			lines = append(lines, Wrapped(w.Theme.Title, title, width)...)
+			lines = append(lines, WrapStyled(w.Theme.Title, title, width)...)
 		}
 		meaning := c.Meaning
 		if !c.Expiry.IsZero() {

@@ -46,7 +46,7 @@ type Session struct {
 	Context context.Context
 	Walk    *flow.Walk
 	Theme   Theme
-	// Language is that of the funding calls: "de" or "en".
+	// Language is the language of the funding calls: "de" or "en".
 	Language string
 	// Revealed is set while secrets are visible.
 	Revealed bool

@@ -217,7 +217,7 @@ func (m *Message) goTo(i int) {
 		m.tree.uncover(m.tree.at(h.at))
 	}
 	m.cursor = m.rowOf(h)
-	if height := m.content().Height; m.cursor < m.from || m.cursor >= m.from+height {
+	if height := m.contentSize().Height; m.cursor < m.from || m.cursor >= m.from+height {
 		m.from = m.cursor - height/2 // in the middle of the screen
 	}
 	m.move(0)

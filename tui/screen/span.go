@@ -66,8 +66,8 @@ func unescapeJSON(source []byte) string {
 	return b.String()
 }
 
-// decodeEscape returns the character of a JSON escape and the length of the escape; 0 for escapes that stay as they are.
-func decodeEscape(source []byte) (rune, int) {
+// decodeEscape returns the character of a JSON escape and the size of the escape in bytes; size is 0 for escapes that stay as they are.
+func decodeEscape(source []byte) (r rune, size int) {
 	if source[1] == '/' {
 		return '/', 2
 	}
@@ -86,8 +86,8 @@ func decodeEscape(source []byte) (rune, int) {
 	return 0, 0
 }
 
-// unicodeEscape decodes an escape such as \u00fc.
-func unicodeEscape(source []byte) (rune, bool) {
+// unicodeEscape decodes an escape such as \u00fc at the beginning of the source; ok is false if there is none.
+func unicodeEscape(source []byte) (r rune, ok bool) {
 	if len(source) < 6 || source[0] != '\\' || source[1] != 'u' {
 		return 0, false
 	}

@@ -31,7 +31,7 @@ func newSpecificationScreen(w *Session) Screen {
 	return s
 }
 
-// Open implements [Screen]. If the node changed, the action has dropped its result, and the operations go, too.
+// Open implements [Screen]. If the node changed, the action drops its result, and the screen drops the operations, too.
 func (s *specificationScreen) Open() tea.Cmd {
 	cmd := s.action.Open()
 	if s.action.result == nil {
@@ -139,7 +139,7 @@ func (s *specificationScreen) row(i, width int) string {
 
 // operationLines describes an operation.
 func operationLines(t Theme, o flow.Operation, width int) []string {
-	lines := Wrapped(t.Title, o.Method+" "+o.Path, width)
+	lines := WrapStyled(t.Title, o.Method+" "+o.Path, width)
 	about := o.ID
 	switch {
 	case o.List:
@@ -151,7 +151,7 @@ func operationLines(t Theme, o flow.Operation, width int) []string {
 		about += " · deprecated: do not use it in new clients"
 	}
 	if about = strings.TrimPrefix(about, " · "); about != "" {
-		lines = append(lines, Wrapped(t.Muted, about, width)...)
+		lines = append(lines, WrapStyled(t.Muted, about, width)...)
 	}
 	lines = append(lines, "", t.Key.Render("Parameters"))
 	for _, p := range o.Parameters {
@@ -195,7 +195,7 @@ func (s *specificationScreen) front(room Size) string {
 		return s.opened.View(room)
 	}
 	head := wrapAll(s.action.result.Notes, room.Width)
-	if room.Height > 14 { // lines; on less the list needs them
+	if room.Height > 14 { // with fewer lines, the list needs them all
 		head = append(head, s.action.details(room.Width)...)
 	}
 	tail := s.action.summary(room.Width)

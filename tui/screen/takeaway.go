@@ -23,12 +23,12 @@ type takeAwayScreen struct {
 	input   textinput.Model
 	editing bool
 	busy    bool
-	saved   *saved // nil before the files were written
+	outcome *saveOutcome // nil before the files were written
 	pane    *Pane
 }
 
-// saved is the outcome of writing the files.
-type saved struct {
+// saveOutcome is the outcome of writing the files.
+type saveOutcome struct {
 	folder, path string
 	err          error
 }
@@ -61,8 +61,8 @@ func (s *takeAwayScreen) Update(msg tea.Msg) tea.Cmd {
 	defer s.pane.Refresh()
 	switch msg := msg.(type) {
 	case ActionDone:
-		if outcome, ok := msg.Subject.(saved); ok {
-			s.busy, s.saved = false, &outcome
+		if outcome, ok := msg.Subject.(saveOutcome); ok {
+			s.busy, s.outcome = false, &outcome
 			if errors.Is(outcome.err, fs.ErrExist) {
 				s.folder = nextFolderName(outcome.folder)
 			}
@@ -114,7 +114,7 @@ func (s *takeAwayScreen) stopEditing() {
 }
 
 // written reports whether the files were written.
-func (s *takeAwayScreen) written() bool { return s.saved != nil && s.saved.err == nil }
+func (s *takeAwayScreen) written() bool { return s.outcome != nil && s.outcome.err == nil }
 
 // write writes the files in the background.
 func (s *takeAwayScreen) write() tea.Cmd {
@@ -122,7 +122,7 @@ func (s *takeAwayScreen) write() tea.Cmd {
 	folder, files := s.folder, s.Walk.Takeaways()
 	return func() tea.Msg {
 		path, err := s.Save(folder, files)
-		return ActionDone{Step: flow.TakeAway, Subject: saved{folder, path, err}}
+		return ActionDone{Step: flow.TakeAway, Subject: saveOutcome{folder, path, err}}
 	}
 }
 
@@ -146,21 +146,21 @@ func (s *takeAwayScreen) lines(width int) []string {
 	case s.busy:
 		lines = append(lines, s.Theme.Muted.Render("writing …"))
 	case s.written():
-		say(s.Theme.Good.Render("✓")+" ", "The files are in "+s.saved.path+".")
+		say(s.Theme.Good.Render("✓")+" ", "The files are in "+s.outcome.path+".")
 		lines = append(lines, "")
 		say("  ", "Set the client secret in the environment (RIN_CLIENT_SECRET), change to the folder, and run sh client.sh, go run client.go, python3 client.py or node client.ts.")
 		lines = append(lines, "", enter+" ends the tour")
-	case s.saved != nil && errors.Is(s.saved.err, fs.ErrExist):
-		say(s.Theme.Warn.Render("!")+" ", fmt.Sprintf("The folder %s has some of these files already; they were not changed.", s.saved.folder))
+	case s.outcome != nil && errors.Is(s.outcome.err, fs.ErrExist):
+		say(s.Theme.Warn.Render("!")+" ", fmt.Sprintf("The folder %s has some of these files already; they were not changed.", s.outcome.folder))
 		lines = append(lines, enter+" writes to "+folder(16))
-	case s.saved != nil:
-		lines = append(lines, Trouble(s.Theme, flow.Trouble{What: s.saved.err.Error(), Try: []string{"choose another folder (e)"}}, width)...)
+	case s.outcome != nil:
+		lines = append(lines, Trouble(s.Theme, flow.Trouble{What: s.outcome.err.Error(), Try: []string{"choose another folder (e)"}}, width)...)
 		lines = append(lines, "", enter+" try again")
 	default:
 		lines = append(lines, Wrap(flow.TakeAway.Guide().Why, width)...)
 		lines = append(lines, "", enter+" writes to the folder "+folder(27))
 	}
-	if command := s.Walk.RestartCommand(); command != "" { // before the list, which is long: it is what a person must know
+	if command := s.Walk.RestartCommand(); command != "" { // above the list, which is long, because a person must not miss it
 		lines = append(lines, "")
 		say(s.Theme.Warn.Render("!")+" ", flow.NodeEnds)
 		say("    ", command)
@@ -171,7 +171,7 @@ func (s *takeAwayScreen) lines(width int) []string {
 	}
 	if _, _, ok := s.Walk.Report(); !ok {
 		lines = append(lines, "")
-		say("", "There is no report yet: certify the node first (9).")
+		say("", fmt.Sprintf("There is no report yet: certify the node first (step %d).", int(flow.Certify)+1))
 	}
 	return lines
 }

@@ -24,7 +24,7 @@ var _ = Describe("The answer of a terminal", func() {
 	DescribeTable("sets the background", func(color string, want Background) {
 		l, typed := feedAll("\x1b]11;" + color + "\x1b\\" + attributes)
 		Expect(l.background).To(Equal(want))
-		Expect(l.complete).To(BeTrue())
+		Expect(l.finished).To(BeTrue())
 		Expect(typed).To(BeEmpty())
 	},
 		Entry("xterm, black", "rgb:0000/0000/0000", Dark),
@@ -106,7 +106,7 @@ func FuzzAnswer(f *testing.F) {
 			}
 		}
 		again = append(again, pieces.release()...)
-		if !pieces.complete && !bytes.Equal(typed, again) {
+		if !pieces.finished && !bytes.Equal(typed, again) {
 			t.Fatalf("typed %q at once, %q in pieces", typed, again)
 		}
 		if !bytes.Contains(input, []byte("\x1b]11;")) && !bytes.Contains(input, []byte("\x1b[?")) && !bytes.Equal(typed, input) {

@@ -16,20 +16,20 @@ import (
 type Keyboard struct {
 	file    *os.File
 	answers *listener
-	typed   []byte // not read yet
+	typed   []byte // keys that no Read has returned yet
 
-	ended, end *os.File // a pipe: closing its end wakes a waiting Read
+	stopReader, stopWriter *os.File // a pipe: closing its writer wakes a waiting Read
 }
 
-// patience is how long the rest of an answer may take. Until then a lone escape may be the beginning of an answer.
-const patience = 25 * time.Millisecond
+// escapeTimeout is how long the rest of an answer may take. Until then, a lone escape may be the beginning of an answer.
+const escapeTimeout = 25 * time.Millisecond
 
 func newKeyboard(in *os.File) (*Keyboard, error) {
-	ended, end, err := os.Pipe()
+	stopReader, stopWriter, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make pipe: %w", err)
 	}
-	return &Keyboard{file: in, answers: &listener{}, ended: ended, end: end}, nil
+	return &Keyboard{file: in, answers: &listener{}, stopReader: stopReader, stopWriter: stopWriter}, nil
 }
 
 // query sends the query and waits for its answer. Keys that arrive meanwhile are kept for Read.
@@ -44,7 +44,7 @@ func (k *Keyboard) query(out io.Writer, wait time.Duration) error {
 		return fmt.Errorf("query terminal: %w", err)
 	}
 	buffer := make([]byte, 1024)
-	for until := time.Now().Add(wait); !k.answers.complete && k.answers.background == Unknown; {
+	for until := time.Now().Add(wait); !k.answers.finished && k.answers.background == Unknown; {
 		ready, err := k.wait(max(0, time.Until(until)))
 		if err != nil || !ready {
 			return err
@@ -58,16 +58,16 @@ func (k *Keyboard) query(out io.Writer, wait time.Duration) error {
 	return nil
 }
 
-// wait waits for input; a negative time waits without a limit.
-func (k *Keyboard) wait(most time.Duration) (ready bool, err error) {
-	until := time.Now().Add(most)
+// wait waits for input; with a negative limit, it waits for ever. ready is false when the time is up.
+func (k *Keyboard) wait(limit time.Duration) (ready bool, err error) {
+	until := time.Now().Add(limit)
 	for {
-		left := -1
-		if most >= 0 {
-			left = int(max(0, time.Until(until)+time.Millisecond-1) / time.Millisecond)
+		milliseconds := -1
+		if limit >= 0 {
+			milliseconds = int(max(0, time.Until(until)+time.Millisecond-1) / time.Millisecond)
 		}
-		fds := []unix.PollFd{{Fd: int32(k.file.Fd()), Events: unix.POLLIN}, {Fd: int32(k.ended.Fd()), Events: unix.POLLIN}}
-		_, err := unix.Poll(fds, left)
+		fds := []unix.PollFd{{Fd: int32(k.file.Fd()), Events: unix.POLLIN}, {Fd: int32(k.stopReader.Fd()), Events: unix.POLLIN}}
+		_, err := unix.Poll(fds, milliseconds)
 		switch {
 		case err == unix.EINTR:
 			continue
@@ -83,11 +83,11 @@ func (k *Keyboard) wait(most time.Duration) (ready bool, err error) {
 // Read implements io.Reader.
 func (k *Keyboard) Read(into []byte) (int, error) {
 	for len(k.typed) == 0 {
-		most := time.Duration(-1)
+		limit := time.Duration(-1)
 		if len(k.answers.held) > 0 {
-			most = patience
+			limit = escapeTimeout
 		}
-		ready, err := k.wait(most)
+		ready, err := k.wait(limit)
 		if err != nil {
 			return 0, err
 		}
@@ -112,4 +112,4 @@ func (k *Keyboard) Write(b []byte) (int, error) { return k.file.Write(b) }
 func (k *Keyboard) Fd() uintptr { return k.file.Fd() }
 
 // Close ends all reading. The terminal stays open.
-func (k *Keyboard) Close() error { return k.end.Close() }
+func (k *Keyboard) Close() error { return k.stopWriter.Close() }

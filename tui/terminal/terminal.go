@@ -85,9 +85,9 @@ const maxAnswer = 64
 // listener separates the answers of a terminal from the keys that a person types.
 type listener struct {
 	background Background
-	// complete is set after the last answer.
-	complete bool
-	held     []byte // may be the beginning of an answer
+	// finished is set after the last answer.
+	finished bool
+	held     []byte // input that may be the beginning of an answer
 }
 
 // feed takes input of the terminal and returns what was typed.
@@ -100,9 +100,9 @@ func (l *listener) feed(input []byte) (typed []byte) {
 			return append(typed, input...)
 		}
 		typed, input = append(typed, input[:at]...), input[at:]
-		length, whole := l.answer(input)
+		length, complete := l.answer(input)
 		switch {
-		case whole:
+		case complete:
 			input = input[length:]
 		case length > 0:
 			l.held = bytes.Clone(input)
@@ -117,22 +117,22 @@ func (l *listener) feed(input []byte) (typed []byte) {
 // release stops waiting for the rest of an answer and returns the held input as typed, unless only the last byte of an answer is missing.
 func (l *listener) release() (typed []byte) {
 	typed, l.held = l.held, nil
-	if _, whole := l.answer(append(bytes.Clone(typed), '\\')); whole {
+	if _, complete := l.answer(append(bytes.Clone(typed), '\\')); complete {
 		return nil
 	}
 	return typed
 }
 
-// answer looks for an answer at the beginning of the input. Its length is 0 if there is none; whole is false if the rest has not arrived
+// answer looks for an answer at the beginning of the input. Its length is 0 if there is none; complete is false if the rest has not arrived
 // yet.
-func (l *listener) answer(input []byte) (length int, whole bool) {
+func (l *listener) answer(input []byte) (length int, complete bool) {
 	const color, attributes = "\x1b]11;", "\x1b[?"
 	short := input[:min(len(input), maxAnswer)]
 	switch {
 	case bytes.HasPrefix(input, []byte(color)):
 		end := bytes.IndexAny(short[len(color):], "\a\x1b")
 		if end < 0 {
-			return unfinished(input), false
+			return incompleteLength(input), false
 		}
 		after := len(color) + end
 		if short[after] == '\x1b' { // the string terminator is ESC \; some terminals leave the second half out
@@ -145,24 +145,24 @@ func (l *listener) answer(input []byte) (length int, whole bool) {
 		}
 		l.setBackground(string(short[len(color) : len(color)+end]))
 		return after + 1, true
-	case bytes.HasPrefix(input, []byte(attributes)) && !l.complete:
+	case bytes.HasPrefix(input, []byte(attributes)) && !l.finished:
 		end := bytes.IndexFunc(short[len(attributes):], func(r rune) bool { return r != ';' && (r < '0' || r > '9') })
 		if end < 0 {
-			return unfinished(input), false
+			return incompleteLength(input), false
 		}
 		if short[len(attributes)+end] != 'c' {
 			return 0, false
 		}
-		l.complete = true
+		l.finished = true
 		return len(attributes) + end + 1, true
-	case strings.HasPrefix(color, string(input)) && !(l.complete && len(input) == 1), strings.HasPrefix(attributes, string(input)) && !l.complete:
+	case strings.HasPrefix(color, string(input)) && !(l.finished && len(input) == 1), strings.HasPrefix(attributes, string(input)) && !l.finished:
 		return len(input), false // after the last answer, a lone escape is a key
 	}
 	return 0, false
 }
 
-// unfinished returns the length of an incomplete answer, 0 if it is too long for an answer.
-func unfinished(input []byte) int {
+// incompleteLength returns the length of an incomplete answer, 0 if the input is too long for an answer.
+func incompleteLength(input []byte) int {
 	if len(input) >= maxAnswer {
 		return 0
 	}

@@ -70,8 +70,8 @@ func CheckNoSecrets(t testing.TB, text string, clients []sandbox.Credential, w *
 	}
 }
 
-// Token returns the beginning of a JWT in a text, or "". It decodes it, because a key or an entity tag may begin in the same way by
-// accident.
+// Token returns the beginning of a JWT in a text, or "". It decodes each candidate, because a key or an entity tag may begin in the same way
+// by accident.
 func Token(text string) string {
 	for _, start := range jwt.FindAllString(text, -1) {
 		content, err := base64.RawURLEncoding.DecodeString(start[:len(start)/4*4])
@@ -194,7 +194,7 @@ func NewCommands(first tea.Cmd) *Commands {
 
 // Start starts another command. It skips commands that only wait, because tests move the clock themselves.
 func (c *Commands) Start(cmd tea.Cmd) {
-	if cmd == nil || timed(cmd) {
+	if cmd == nil || isTimer(cmd) {
 		return
 	}
 	c.open.Add(1)
@@ -208,9 +208,9 @@ func (c *Commands) Start(cmd tea.Cmd) {
 	}()
 }
 
-// timed reports whether a command is a blinking cursor or a tick. Only the name of its function tells; if that name changes, tests get
+// isTimer reports whether a command is a blinking cursor or a tick. Only the name of its function shows that; if the name changes, tests get
 // slower.
-func timed(cmd tea.Cmd) bool {
+func isTimer(cmd tea.Cmd) bool {
 	name := runtime.FuncForPC(reflect.ValueOf(cmd).Pointer()).Name()
 	return strings.Contains(name, "BlinkCmd.func") || strings.Contains(name, "Tick.func")
 }
@@ -224,7 +224,7 @@ func (c *Commands) Next(t testing.TB) (msg tea.Msg, ok bool) {
 		select {
 		case msg = <-c.messages:
 		case <-late.C:
-			t.Fatalf("%d commands had no end within %s", c.open.Load(), commandTimeout)
+			t.Fatalf("%d commands did not end within %s", c.open.Load(), commandTimeout)
 		}
 		c.open.Add(-1)
 		if _, several := msg.(tea.BatchMsg); !several && msg != nil {
