@@ -91,7 +91,7 @@ type logQueue struct {
 	mu      sync.RWMutex // locked for writing while waiting is closed
 	closed  bool
 	waiting chan logEntry
-	ended   chan struct{}
+	ended   chan struct{} // closed when the last record is written
 	dropped atomic.Uint64 // since the last record about dropped records
 	out     *bufio.Writer
 	err     error // the error of out; read after ended is closed
@@ -151,7 +151,7 @@ func (l *asyncLog) Close(ctx context.Context) error {
 	}
 }
 
-// write writes records until the queue is closed and empty. It flushes when the queue is empty.
+// write writes records until the queue is closed and empty. It flushes when the queue is empty. plain is the handler without attributes and groups.
 func (q *logQueue) write(plain slog.Handler) {
 	defer close(q.ended)
 	for next := range q.waiting {

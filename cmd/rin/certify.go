@@ -138,7 +138,7 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 	if err := addHistory(history, t, result.Report); err != nil {
 		return err
 	}
-	if note := unrepeated(t.Labels, result.Log); note != "" {
+	if note := unrepeatedNote(t.Labels, result.Log); note != "" {
 		fmt.Fprintln(w.err, note)
 	}
 	if t.DocumentFile != nil && !output.annotates() {
@@ -146,7 +146,7 @@ func certify(cmd *cobra.Command, w environment, t target.Target, output outputFl
 	}
 	outcome := conclude(cmd, w, result, output, baseline)
 	if failed := slices.IndexFunc(result.Report.Requirements, func(q report.Requirement) bool { return q.Costs && q.Outcome == requirement.Fail }); failed >= 0 && slices.Contains(output.formats, "json") {
-		fmt.Fprintf(w.err, "next:   rin explain %s says what is asked and how to mend it;\n        then judge again what failed: --rerun-failed %s\n",
+		fmt.Fprintf(w.err, "next:   rin explain %s says what this requirement asks for and how to fix the node;\n        then judge again what failed: --rerun-failed %s\n",
 			result.Report.Requirements[failed].ID, filepath.Join(output.dir, "report.json"))
 	}
 	return outcome
@@ -244,7 +244,7 @@ func (b baselineFlags) read(w environment) (*verdict.Baseline, error) {
 	return &known, nil
 }
 
-// excusePeriod is how long a written baseline excuses a failure: time to fix a node, too short to forget it.
+// excusePeriod is how long a written baseline excuses a failure. It is long enough to fix a node, and too short to forget the failure.
 const excusePeriod = 30 * 24 * time.Hour
 
 // write writes the failures that cost the certificate, and keeps reasons and days of the baseline that was read.
@@ -301,7 +301,7 @@ func readEarlier(w environment, path string) (earlierRun, error) {
 	return e, nil
 }
 
-// faults returns which of the chosen requirements had failed, or were warned, and the requests that showed it.
+// faults returns the chosen requirements that had failed or got a warning, and the labels of the requests that showed these faults.
 func (e earlierRun) faults(chosen []string) (failed []string, labels []evidence.Label) {
 	for _, q := range e.report.Requirements {
 		if !slices.Contains(chosen, string(q.ID)) || q.Outcome != requirement.Fail && q.Outcome != requirement.Warn {
@@ -317,7 +317,7 @@ func (e earlierRun) faults(chosen []string) (failed []string, labels []evidence.
 	return failed, labels
 }
 
-// repeat restricts a run to what the earlier one did not pass, and draws by the same seed, unless the operator chose a seed.
+// repeat restricts a run to the requirements that the earlier run did not pass, and sets the same seed, unless the operator chose one.
 func (e earlierRun) repeat(t *target.Target) error {
 	t.Only = e.notPassed
 	t.Profile = cmp.Or(t.Profile, string(e.report.Profile))
@@ -329,13 +329,13 @@ func (e earlierRun) repeat(t *target.Target) error {
 	return err
 }
 
-// unrepeated counts, in a sentence, the requests that had shown a fault and were not sent again; empty if all were.
-func unrepeated(shown []evidence.Label, log *evidence.Log) string {
+// unrepeatedNote says how many of the requests that had shown a fault were not sent again; "" if all were.
+func unrepeatedNote(faulty []evidence.Label, log *evidence.Log) string {
 	var missing []evidence.Label
-	for _, role := range shown {
+	for _, role := range faulty {
 		for _, label := range log.Resolve(role) {
 			_, sent := log.Get(label)
-			if _, shaken := log.Handshake(label); !sent && !shaken && !slices.Contains(missing, label) {
+			if _, connected := log.Handshake(label); !sent && !connected && !slices.Contains(missing, label) {
 				missing = append(missing, label)
 			}
 		}

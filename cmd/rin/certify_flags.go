@@ -62,9 +62,9 @@ func (o *outputFlags) annotates() bool {
 func (c *certifyFlags) groups() []flagGroup {
 	t := &c.target
 	return []flagGroup{
-		{"The node", c.location("with --registry")},
+		{"The node", c.registerLocation("with --registry")},
 		{"Credentials (a secret is env:NAME, file:PATH or - for standard input)", func(f *pflag.FlagSet) {
-			c.clients(f)
+			c.registerClients(f)
 			f.StringVar(&c.other.id, "other-client-id", "", "a client of the same server whose tokens are meant for another audience")
 			f.StringVar(&c.other.secret, "other-client-secret", "", "where its secret is")
 			f.StringVar(&c.spare.id, "spare-client-id", "", "a client that may be locked out, to try wrong secrets on")
@@ -257,16 +257,16 @@ func (c *certifyFlags) readCredentials(w environment, t *target.Target) error {
 	if t.Credentials, err = c.first.read(w, "--client-id", "--client-secret", stdin); err != nil {
 		return err
 	}
-	if t.Second, err = c.second.optional(w, "--client-id2", "--client-secret2", stdin); err != nil {
+	if t.Second, err = c.second.readOptional(w, "--client-id2", "--client-secret2", stdin); err != nil {
 		return err
 	}
-	if t.Other, err = c.other.optional(w, "--other-client-id", "--other-client-secret", stdin); err != nil {
+	if t.Other, err = c.other.readOptional(w, "--other-client-id", "--other-client-secret", stdin); err != nil {
 		return err
 	}
-	if t.Spare, err = c.spare.optional(w, "--spare-client-id", "--spare-client-secret", stdin); err != nil {
+	if t.Spare, err = c.spare.readOptional(w, "--spare-client-id", "--spare-client-secret", stdin); err != nil {
 		return err
 	}
-	staging, err := c.staging.optional(w, "--staging-client-id", "--staging-client-secret", stdin)
+	staging, err := c.staging.readOptional(w, "--staging-client-id", "--staging-client-secret", stdin)
 	if err != nil {
 		return err
 	}

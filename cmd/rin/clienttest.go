@@ -148,8 +148,8 @@ func (f *clientTestFlags) test(cmd *cobra.Command, w environment, program []stri
 // or leaves the page out.
 const laterOutage = "500-once:after=1:times=3"
 
-// longWait is a 429 with a wait of three seconds, after the first answer, which the workers of many clients wait for. A shorter one may be over before all
-// workers of a client know of it.
+// longWait is a 429 after the first answer that asks for a pause of three seconds. Clients with several workers need that long: a shorter pause may be over
+// before all workers know of it.
 const longWait = "429-then-ok:after=1:wait=3s"
 
 // plays lists the runs: the one without faults comes first.

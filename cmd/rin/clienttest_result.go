@@ -152,7 +152,7 @@ func (t clientTest) writeProblem(out io.Writer, p clienttest.Problem, list []cli
 	line("why", p.Finding.Why)
 	line("fix", p.Finding.Fix)
 	if curl := p.Finding.Curl; curl != "" {
-		for _, r := range t.Results { // their sandboxes are gone
+		for _, r := range t.Results { // the sandboxes of the runs have ended, so the command names the default address
 			curl = strings.ReplaceAll(curl, r.Origin, "http://"+defaultSandbox)
 		}
 		fmt.Fprintf(out, "  right  %s\n", report.PlainLines(curl))

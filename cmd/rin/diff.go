@@ -44,11 +44,11 @@ Exit codes: 0 nothing broke, 1 a requirement fails now that did not fail before,
 			if !ok {
 				return usage(fmt.Errorf("--format: unknown format %q", format), "choose from text, markdown and json")
 			}
-			old, oldLog, err := readCompared(w, args[0])
+			old, oldLog, err := readRunToCompare(w, args[0])
 			if err != nil {
 				return err
 			}
-			later, newLog, err := readCompared(w, args[1])
+			later, newLog, err := readRunToCompare(w, args[1])
 			if err != nil {
 				return err
 			}
@@ -66,8 +66,8 @@ Exit codes: 0 nothing broke, 1 a requirement fails now that did not fail before,
 	return cmd
 }
 
-// readCompared reads a run to compare: its report, and its evidence if there is any. If there is only evidence, it judges it.
-func readCompared(w environment, path string) (report.Report, *evidence.Log, error) {
+// readRunToCompare reads the report of a run, and its evidence if there is any. If there is only evidence, readRunToCompare judges it.
+func readRunToCompare(w environment, path string) (report.Report, *evidence.Log, error) {
 	at, err := os.Stat(path)
 	if err != nil {
 		return report.Report{}, nil, usage(err, "name the directory of a run, its report.json or its evidence")

@@ -26,7 +26,7 @@ func download(ctx context.Context, place string, limit int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
-	if err != nil || req.URL.Host == "" { // the error repeats the URL, or a part of its password
+	if err != nil || req.URL.Host == "" { // err is left out, because it repeats the URL, or a part of its password
 		return nil, errors.New("expected a URL such as https://api.example/path")
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -43,7 +43,7 @@ func download(ctx context.Context, place string, limit int64) ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(answer.Body, limit+1))
 	if err == nil && int64(len(text)) > limit {
-		return nil, fmt.Errorf("it has more than %d bytes", limit)
+		return nil, fmt.Errorf("the answer has more than %d bytes", limit)
 	}
 	return text, err
 }
@@ -90,8 +90,8 @@ func withoutPassword(place string) string {
 	if !isURL(place) || at < 0 {
 		return place
 	}
-	scheme, _, named := strings.Cut(place, "://")
-	if !named {
+	scheme, _, hasScheme := strings.Cut(place, "://")
+	if !hasScheme {
 		return "…" + place[at:]
 	}
 	return scheme + "://…" + place[at:]

@@ -55,7 +55,7 @@ found, and how to fix the client.`,
 			id := strings.ToUpper(args[0])
 			e := explanation{width: min(displayOf(w, w.out, cmd).width, 100)}
 			if r, ok := requirement.Find(requirement.ID(id)); ok {
-				e.write(r)
+				e.writeRequirement(r)
 			} else if r, ok := clientrules.Find(clientrules.ID(id)); ok {
 				e.writeClientRule(r)
 			} else if rule, ok := requirement.FindRule(id); ok {
@@ -90,8 +90,8 @@ type explanation struct {
 	text  strings.Builder
 }
 
-// write explains a requirement for nodes.
-func (e *explanation) write(r requirement.Requirement) {
+// writeRequirement explains a requirement for nodes.
+func (e *explanation) writeRequirement(r requirement.Requirement) {
 	fmt.Fprintf(&e.text, "%s  %s\n\n", r.ID, r.Title)
 	e.part("gate", gateTexts()[r.Gate])
 	e.part("profile", string(r.Profile))
@@ -114,7 +114,7 @@ func (e *explanation) write(r requirement.Requirement) {
 	e.part("broken by", r.Breaks)
 	deviations := e.deviations(r.ID)
 	if x, ok := requirement.ExampleRequest(r); ok {
-		fmt.Fprintf(&e.text, "\nAsk it yourself:\n%s\n", evidence.Curl(x))
+		fmt.Fprintf(&e.text, "\nAsk the node yourself:\n%s\n", evidence.Curl(x))
 	}
 	if len(deviations) > 0 {
 		fmt.Fprintf(&e.text, "\nSee it break, as a report and as a node:\nrin demo --deviate %s\nrin sandbox --deviate %s\n", deviations[0].Name, deviations[0].Name)

@@ -176,7 +176,7 @@ var _ = Describe("The command line", func() {
 			ContainSubstring("\nfix "), ContainSubstring("\nbroken by "), ContainSubstring("\nproved by "), ContainSubstring("\ncurl "),
 			MatchRegexp(`\nrin demo --deviate [a-z-]+\nrin sandbox --deviate [a-z-]+\n`),
 		))
-		text, _, _ := strings.Cut(got.out, "Ask it yourself:")
+		text, _, _ := strings.Cut(got.out, "Ask the node yourself:")
 		for _, line := range strings.Split(text, "\n") {
 			if !strings.Contains(line, "https://") && !strings.Contains(line, "--deviate") {
 				Expect(len([]rune(line))).To(BeNumerically("<=", 80), line)

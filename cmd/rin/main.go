@@ -134,8 +134,8 @@ func version() string {
 	return info.Main.Version
 }
 
-// commitDate returns the day of the commit that the binary was built from, or "" if the build did not record it. The version of rin that go install
-// built has the day in it, or is a release.
+// commitDate returns the day of the commit that the binary was built from, or "" if the build did not record it. A build by go install records none: its
+// version contains the day, or is a release.
 func commitDate() string {
 	day, _, _ := strings.Cut(buildSetting("vcs.time"), "T")
 	return day
@@ -173,7 +173,7 @@ func workerCommand(w environment) *cobra.Command {
 	}
 }
 
-// workerCommandLine starts this binary as a worker. Its environment has only the variables that locate certificates.
+// workerCommandLine returns the command line that starts this binary as a worker. The worker's environment has only the variables that locate certificates.
 func workerCommandLine(w environment) (*worker.Command, error) {
 	if w.executableErr != nil {
 		return nil, internal(w.executableErr)

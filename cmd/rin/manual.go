@@ -155,7 +155,7 @@ func writeFlags(b *bytes.Buffer, cmd *cobra.Command) {
 		j, _ := groupOf(b)
 		return i - j
 	})
-	last := "Other" // the title of what follows; it is left out for commands without groups
+	last := "Other" // the title of the previous flag; commands without groups get no titles
 	for _, f := range flags {
 		if _, title := groupOf(f); title != last {
 			fmt.Fprintf(b, ".SS %s\n", roff(title))

@@ -20,18 +20,18 @@ type nodeFlags struct {
 	expired string
 }
 
-// location returns a function that registers the flags that locate the node. registryHelp says in help when --node is needed.
-func (n *nodeFlags) location(registryHelp string) func(*pflag.FlagSet) {
+// registerLocation returns a function that registers the flags that locate the node. registryHelp says in help when --node is needed.
+func (n *nodeFlags) registerLocation(registryHelp string) func(*pflag.FlagSet) {
 	return func(f *pflag.FlagSet) {
-		n.urls(f, registryHelp)
+		n.registerURLs(f, registryHelp)
 		f.StringVar(&n.target.ListOperation, "list-operation", "", "operationId or path of the operation that lists funding calls")
 		f.StringVar(&n.target.DetailOperation, "detail-operation", "", "operationId or path of the operation that reads one funding call")
-		n.trust(f)
+		n.registerTrust(f)
 	}
 }
 
-// urls registers the flags with the URLs of the node.
-func (n *nodeFlags) urls(f *pflag.FlagSet, registryHelp string) {
+// registerURLs registers the flags with the URLs of the node.
+func (n *nodeFlags) registerURLs(f *pflag.FlagSet, registryHelp string) {
 	t := &n.target
 	f.StringVar(&t.Registry, "registry", "", "registry document, URL or file: {\"member\": [{\"id\", \"oauth2\": token endpoint, \"info\": info endpoint}]}")
 	f.StringVar(&t.NodeID, "node", "", "id of the node's entry in the registry ("+registryHelp+")")
@@ -41,21 +41,21 @@ func (n *nodeFlags) urls(f *pflag.FlagSet, registryHelp string) {
 	f.StringVar(&t.BaseURL, "base-url", "", "where the document's operations live (default: beside the document)")
 }
 
-// trust registers the flags about certificates and origins.
-func (n *nodeFlags) trust(f *pflag.FlagSet) {
+// registerTrust registers the flags about certificates and origins.
+func (n *nodeFlags) registerTrust(f *pflag.FlagSet) {
 	f.StringVar(&n.caFile, "cacert", "", "PEM file of certificate authorities to trust besides the system's")
 	f.StringSliceVar(&n.target.AllowOrigins, "allow-origin", nil, "another origin that may receive the token; may be repeated")
 }
 
-// client registers the flags of a client that may read fundings.
-func (n *nodeFlags) client(f *pflag.FlagSet) {
+// registerClient registers the flags of a client that may read fundings.
+func (n *nodeFlags) registerClient(f *pflag.FlagSet) {
 	f.StringVar(&n.first.id, "client-id", "", "client id")
 	f.StringVar(&n.first.secret, "client-secret", "", "where the client secret is")
 }
 
-// clients registers the flags of a client that may read fundings and of a client without that role.
-func (n *nodeFlags) clients(f *pflag.FlagSet) {
-	n.client(f)
+// registerClients registers the flags of a client that may read fundings and of a client without that role.
+func (n *nodeFlags) registerClients(f *pflag.FlagSet) {
+	n.registerClient(f)
 	f.StringVar(&n.second.id, "client-id2", "", "a client without the role, to see it refused")
 	f.StringVar(&n.second.secret, "client-secret2", "", "where its secret is")
 }
@@ -97,8 +97,8 @@ func (c credentialFlags) read(w environment, idFlag, secretFlag string, stdin *s
 	return out, nil
 }
 
-// optional reads the credentials of an optional client. It returns nil if neither flag was given.
-func (c credentialFlags) optional(w environment, idFlag, secretFlag string, stdin *stdinOnce) (*target.Credentials, error) {
+// readOptional reads the credentials of an optional client. It returns nil if neither flag was given.
+func (c credentialFlags) readOptional(w environment, idFlag, secretFlag string, stdin *stdinOnce) (*target.Credentials, error) {
 	if c == (credentialFlags{}) {
 		return nil, nil
 	}
@@ -119,8 +119,8 @@ func readSecret(w environment, flag, place string, stdin *stdinOnce) (target.Sec
 	return secret, nil
 }
 
-// isURL reports whether s is meant as a URL rather than a file name. One that cannot be parsed is one, too: the error about a missing file would show its
-// password.
+// isURL reports whether s is meant as a URL rather than a file name. A URL that cannot be parsed counts, too: as a file name, it would appear with its
+// password in the error about a missing file.
 func isURL(s string) bool {
 	return regexp.MustCompile(`(?i)^https?(:|//)`).MatchString(s)
 }

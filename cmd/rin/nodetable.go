@@ -23,11 +23,11 @@ type nodeTable struct {
 	mu    sync.Mutex
 	head  string
 	rows  []*nodeRow
-	last  time.Time
-	drawn []string // the lines on the screen
+	last  time.Time // when the table was last drawn
+	drawn []string  // the lines on the screen
 }
 
-// nodeRow is a node at work. Planned is 0 before the first request.
+// nodeRow is a node that is tested now. planned is 0 before the first request and while the test waits.
 type nodeRow struct {
 	node, state   string
 	done, planned int
@@ -82,7 +82,7 @@ func (t *nodeTable) event(node string, e worker.Event) {
 	}
 }
 
-// end removes a node, and prints the line that stays of it.
+// end removes a node, and prints its result in a line that stays.
 func (t *nodeTable) end(node, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -123,7 +123,7 @@ func (t *nodeTable) draw(stays string) {
 	_, _ = io.WriteString(t.to, b.String())
 }
 
-// height returns how many lines of a terminal the table takes. One that became narrower since has wrapped them.
+// height returns how many lines of a terminal the table takes. A terminal that became narrower has wrapped long lines.
 func (t *nodeTable) height(columns int) int {
 	n := 0
 	for _, l := range t.drawn {
@@ -132,7 +132,7 @@ func (t *nodeTable) height(columns int) int {
 	return n
 }
 
-// lines returns the table for a terminal. It leaves the last column free, because some terminals wrap there, and one row.
+// lines returns the table for a terminal. It leaves one row free, and the last column, because some terminals wrap there.
 func (t *nodeTable) lines(columns, rows int) []string {
 	if t.head == "" && len(t.rows) == 0 {
 		return nil

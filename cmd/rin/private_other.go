@@ -4,5 +4,5 @@ package main
 
 import "io/fs"
 
-// isPrivate returns true: the mode of a file says nothing about its readers here.
+// isPrivate returns true: the mode of a file says nothing about its readers on these systems.
 func isPrivate(fs.FileInfo) bool { return true }

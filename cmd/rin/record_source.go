@@ -111,7 +111,7 @@ func (s *recordSource) locate(ctx context.Context) error {
 		defer sender.Close()
 		answer := sender.Send(ctx, probe.Resource{URL: s.target.Registry}.Get())
 		if !answer.OK() {
-			return unreachable("read the registry", answer)
+			return unreachableError("read the registry", answer)
 		}
 		document = answer.Body
 	}
@@ -131,8 +131,8 @@ func (s *recordSource) locate(ctx context.Context) error {
 	return nil
 }
 
-// unreachable returns the error for an answer that failed and without which nothing can be recorded. what names the request in the message.
-func unreachable(what string, a recorder.Answer) error {
+// unreachableError returns the error for an answer that failed and without which nothing can be recorded. what names the request in the message.
+func unreachableError(what string, a recorder.Answer) error {
 	if f := a.Failure(); f != nil {
 		return &exitError{code: exitInconclusive, err: fmt.Errorf("%s: no answer: %s", what, report.Plain(f.Message)), hint: "is the node up, and the URL right?"}
 	}
@@ -148,7 +148,7 @@ func (s *recordSource) renewToken(ctx context.Context) error {
 		return nil
 	}
 	if answer.Failure() != nil {
-		return unreachable("ask for a token", answer)
+		return unreachableError("ask for a token", answer)
 	}
 	object, _ := evidence.ParseObject(answer.Body)
 	return refusal(&http.Response{StatusCode: answer.Status}, object.Text("error"), object.Text("error_description"))
@@ -194,13 +194,13 @@ func (s *recordSource) readDocument(ctx context.Context) error {
 		}
 	}
 	if !answer.OK() {
-		return unreachable("read the document "+s.target.SpecURL, answer)
+		return unreachableError("read the document "+s.target.SpecURL, answer)
 	}
 	s.document = answer.Body
 	return nil
 }
 
-// useDocument makes the operations of a document, and their possible base URLs, the ones that fetch can call.
+// useDocument sets the document whose operations fetch can call.
 func (s *recordSource) useDocument(document []byte) error {
 	parsed, err := parseDocument(document)
 	if err != nil {
@@ -210,13 +210,13 @@ func (s *recordSource) useDocument(document []byte) error {
 	return nil
 }
 
-// parseDocument guards and parses an OpenAPI document.
+// parseDocument parses an OpenAPI document, and refuses one that exceeds the limits.
 func parseDocument(document []byte) (*openapi.Document, error) {
-	guarded := validate.Read(document, openapi.DefaultLimits())
-	if guarded.Refused != "" {
-		return nil, errors.New(guarded.Refused)
+	read := validate.Read(document, openapi.DefaultLimits())
+	if read.Refused != "" {
+		return nil, errors.New(read.Refused)
 	}
-	return openapi.Parse(guarded.Reduced)
+	return openapi.Parse(read.Reduced)
 }
 
 // fetch implements [recording.Fetch]: it follows a link, or calls an operation of the document. It tries the base URLs of an operation in turn, and remembers
@@ -326,7 +326,7 @@ func (s *recordSource) send(ctx context.Context, to string, header []evidence.Fi
 	case requestsSpent, bytesSpent:
 		return recording.Answer{}, recording.ErrBudget
 	case response == nil:
-		return recording.Answer{}, unreachable("GET "+to, answer)
+		return recording.Answer{}, unreachableError("GET "+to, answer)
 	case response.BodyError != "":
 		return recording.Answer{}, &exitError{code: exitInconclusive, err: fmt.Errorf("GET %s: the body is not complete: %s", to, report.Plain(response.BodyError)), hint: "try again"}
 	}

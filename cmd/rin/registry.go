@@ -271,7 +271,7 @@ all could be tested, 4 internal error.`,
 			if err := r.finish(w, h, d); err != nil {
 				return err
 			}
-			if err := nothingTested(registry.Summary{Results: sum.Results, Before: sum.Before}, r.Dir); err != nil {
+			if err := checkAnyTested(registry.Summary{Results: sum.Results, Before: sum.Before}, r.Dir); err != nil {
 				return err
 			}
 			if len(sum.Unrun) > 0 {
@@ -359,7 +359,7 @@ was, it is shown as withdrawn.`,
 			}
 			h, err := registry.ReadHistory(r.Dir.History())
 			if err != nil {
-				return inconclusive(err, "rin registry run "+args[0]+" makes it; another command may be using it")
+				return inconclusive(err, "rin registry run "+args[0]+" makes the history; another command may be using it")
 			}
 			defer h.Close()
 			reports := registry.KeepReports

@@ -115,7 +115,7 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	var disk *fs.PathError
 	switch {
 	case errors.As(err, &wrong):
-		fmt.Fprintf(w.out, "entry:         refused\n%s", sendThis(registry.EntryLetter(err, r.Policy.Operator)))
+		fmt.Fprintf(w.out, "entry:         refused\n%s", formatLetter(registry.EntryLetter(err, r.Policy.Operator)))
 		return usage(err, "")
 	case errors.Is(err, registry.ErrBusy) || errors.As(err, &disk):
 		return historyError(err)
@@ -140,11 +140,11 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	if err := r.Prove(ctx, a, e, prover, secret); err != nil {
 		if errors.Is(err, registry.ErrNoSecret) {
 			fmt.Fprintf(w.out, "control:       %s\n\nif the node's operator has sent the secret, give its place with --client-secret, or\nwrite below nodes in %s:\n%s\nif they have not, they need this letter:\n\n%s",
-				report.PlainLines(err.Error()), r.Dir.Policy(), clientLines(a, e, "env:NAME"), indented(a.Letter(e, r.Policy.Operator)))
+				report.PlainLines(err.Error()), r.Dir.Policy(), clientLines(a, e, "env:NAME"), indent(a.Letter(e, r.Policy.Operator)))
 			return exitWith(exitInconclusive)
 		}
 		if errors.Is(err, registry.ErrWaiting) {
-			fmt.Fprintf(w.out, "control:       %s\n%s", report.PlainLines(err.Error()), sendThis(a.Letter(e, r.Policy.Operator)))
+			fmt.Fprintf(w.out, "control:       %s\n%s", report.PlainLines(err.Error()), formatLetter(a.Letter(e, r.Policy.Operator)))
 			return exitWith(exitInconclusive)
 		}
 		if disk := new(fs.PathError); ctx.Err() != nil || errors.As(err, &disk) {
@@ -155,7 +155,7 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 			fmt.Fprintln(w.out, "control:       not proved")
 			return inconclusive(fmt.Errorf("prove control of %s: %w", id, err), "check that this machine reaches the node; the same command tries again")
 		}
-		fmt.Fprintf(w.out, "control:       not proved\n%s", sendThis(registry.ControlLetter(e.ID, answer, r.Policy.Operator)))
+		fmt.Fprintf(w.out, "control:       not proved\n%s", formatLetter(registry.ControlLetter(e.ID, answer, r.Policy.Operator)))
 		return inconclusive(fmt.Errorf("prove control of %s: %w", id, err), "")
 	}
 	fmt.Fprintf(w.out, "control:       proved on %s (%s)\n", a.Proved.Format("2006-01-02 15:04 UTC"), a.Method)
@@ -187,7 +187,7 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	}
 	fmt.Fprintf(w.out, "certification: %s\n", report.Plain(got.Verdict.Headline))
 	if code := exitCode(got.Verdict); code != exitOK {
-		fmt.Fprintf(w.out, "               the same command tries again\n%s", sendThis(registry.ReportLetter(e.ID, got, r.Policy.Operator), r.reportOf(e, a.Tried)))
+		fmt.Fprintf(w.out, "               the same command tries again\n%s", formatLetter(registry.ReportLetter(e.ID, got, r.Policy.Operator), r.reportOf(e, a.Tried)))
 		return exitWith(code)
 	}
 	if got.Made.Blind {
@@ -210,7 +210,7 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	if err := r.conclude(w, h, a, e, patch, flags); err != nil {
 		return err
 	}
-	fmt.Fprint(w.out, sendThis(r.AdmittedLetter(a, e, got), r.reportOf(e, a.Run)))
+	fmt.Fprint(w.out, formatLetter(r.AdmittedLetter(a, e, got), r.reportOf(e, a.Run)))
 	return historyError(r.CompleteAdmission(a))
 }
 
@@ -250,7 +250,7 @@ func (r registryDir) delayedCheck(cmd *cobra.Command, w environment, a *registry
 	}
 	for left := a.Run.Due.Sub(r.Now()); left > 0; left = a.Run.Due.Sub(r.Now()) {
 		progress := newProgress(w.err, displayOf(w, w.err, cmd))
-		progress.wait(left, "the delayed check; interrupt it to continue later by the same command")
+		progress.wait(left, "the delayed check; you may interrupt: the same command continues")
 		timer := time.NewTimer(left)
 		select {
 		case <-timer.C:
@@ -265,7 +265,7 @@ func (r registryDir) delayedCheck(cmd *cobra.Command, w environment, a *registry
 	switch err := r.CheckAdmission(cmd.Context(), a, e, prover, policy, w.random); {
 	case errors.Is(err, registry.ErrTwoFaced):
 		fmt.Fprintf(w.out, "delayed check: %s\n               the same command begins with a new certification\n%s", strings.ReplaceAll(report.PlainLines(err.Error()), "\n", "\n               "),
-			sendThis(registry.DelayedLetter(e.ID, err, r.Policy.Operator), r.reportOf(e, a.Run)))
+			formatLetter(registry.DelayedLetter(e.ID, err, r.Policy.Operator), r.reportOf(e, a.Run)))
 		return exitWith(exitNotCertified)
 	case err != nil:
 		return inconclusive(fmt.Errorf("delayed check of %s: %w", report.Plain(e.ID), err), hint)
@@ -347,16 +347,16 @@ func placeOf(place string) (string, error) {
 	return "", usage(errors.New("--client-secret: expected env:NAME, file:PATH or exec:COMMAND, got something else, which is not shown because it may be a secret"), "put the secret into a file or an environment variable, and name that place")
 }
 
-// sendThis announces a letter with the files that it encloses, and indents it.
-func sendThis(letter string, enclosed ...string) string {
+// formatLetter indents a letter, below a line that says to whom to send it and which files to enclose.
+func formatLetter(letter string, enclosed ...string) string {
 	with := ""
 	if len(enclosed) > 0 {
 		with = ", with the file " + strings.Join(enclosed, " and ")
 	}
-	return "\nsend this to the node's operator" + with + ":\n\n" + indented(letter)
+	return "\nsend this to the node's operator" + with + ":\n\n" + indent(letter)
 }
 
-func indented(text string) string {
+func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
 }
 
@@ -395,7 +395,7 @@ func newProver(authorities []byte) (registry.Prover, error) {
 			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			req.Header.Set("Accept", "application/json")
 			status, body, err := do(req)
-			var members map[string]json.RawMessage // a struct would also match names in other letters
+			var members map[string]json.RawMessage // a struct would match member names in any case
 			var token string
 			if err == nil && json.Unmarshal(body, &members) == nil {
 				_ = json.Unmarshal(members["access_token"], &token)

@@ -72,7 +72,7 @@ func readRegistryFile(w environment, path string) (registry.Document, error) {
 	}
 	d, err := registry.ReadDocument(text)
 	if err != nil {
-		why, _, _ := strings.Cut(err.Error(), " (hint:") // which is about registry.yaml
+		why, _, _ := strings.Cut(err.Error(), " (hint:") // the hint is about registry.yaml
 		return d, usage(fmt.Errorf("%s: %s", path, why), "name the file of a registry document")
 	}
 	return d, nil

@@ -96,10 +96,10 @@ func (p *nightProgress) step(step registry.Step) {
 	p.table.headline(p.headline())
 }
 
-// wait waits for the delayed checks.
+// wait waits until the delayed checks are due, or ctx ends.
 func (p *nightProgress) wait(ctx context.Context, d time.Duration) {
 	p.endTable()
-	p.progress.wait(d, "the delayed checks; interrupt it to continue later by the same command")
+	p.progress.wait(d, "the delayed checks; you may interrupt: the same command continues")
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -109,7 +109,7 @@ func (p *nightProgress) wait(ctx context.Context, d time.Duration) {
 	p.progress.clear()
 }
 
-// clear removes what does not stay.
+// clear removes the table and the progress line.
 func (p *nightProgress) clear() {
 	p.endTable()
 	p.progress.clear()

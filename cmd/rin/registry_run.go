@@ -85,7 +85,7 @@ internal error.`,
 			if err := r.finish(w, h, d); err != nil {
 				return err
 			}
-			if err := nothingTested(sum, r.Dir); err != nil {
+			if err := checkAnyTested(sum, r.Dir); err != nil {
 				return err
 			}
 			return checkComplete(sum)
@@ -135,19 +135,19 @@ func (r registryDir) run(cmd *cobra.Command, w environment, h *registry.History,
 	if err != nil {
 		return registry.Summary{}, usage(err, "")
 	}
-	shown, err := r.showProgress(cmd, w)
+	progress, err := r.showProgress(cmd, w)
 	if err != nil {
 		return registry.Summary{}, err
 	}
-	r.Begin, r.Certify = shown.begin, shown.certify
-	r.DelayedChecks = &registry.DelayedChecks{Prover: prover, Random: w.random, Wait: shown.wait}
-	sum, err := r.Run(cmd.Context(), h, part, d, s, shown.step)
-	shown.clear()
+	r.Begin, r.Certify = progress.begin, progress.certify
+	r.DelayedChecks = &registry.DelayedChecks{Prover: prover, Random: w.random, Wait: progress.wait}
+	sum, err := r.Run(cmd.Context(), h, part, d, s, progress.step)
+	progress.clear()
 	if err != nil {
 		return sum, historyError(err)
 	}
 	fmt.Fprintf(w.out, "night of %s: %s\n", sum.Night, resultsText(sum.Results, sum.Before))
-	if checks := shown.checks; len(checks) > 0 {
+	if checks := progress.checks; len(checks) > 0 {
 		fmt.Fprintf(w.out, "delayed check: %d passed, %d failed, %d open\n", checks[registry.CheckPassed], checks[registry.CheckFailed], checks[registry.CheckOpen])
 	}
 	for _, id := range sum.Skipped {
@@ -159,9 +159,9 @@ func (r registryDir) run(cmd *cobra.Command, w environment, h *registry.History,
 	return sum, nil
 }
 
-// nothingTested returns an error if no node at all could be tested: then this machine or its policy is the likelier cause. Nodes that are left for the
-// next run may have been tested, and wait for their delayed check.
-func nothingTested(sum registry.Summary, dir registry.Dir) error {
+// checkAnyTested returns an error if no node at all could be tested: then the likely cause is this machine or its policy. If nodes are left for the
+// next run, there is no error, because they may have been tested and wait for their delayed check.
+func checkAnyTested(sum registry.Summary, dir registry.Dir) error {
 	untested := sum.Results[registry.Untested]
 	if untested == 0 || sum.Results[registry.Passed]+sum.Results[registry.Failed]+sum.Before+len(sum.Left) > 0 {
 		return nil

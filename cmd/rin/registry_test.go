@@ -175,7 +175,7 @@ var _ = Describe("rin registry", func() {
 		Expect(published.out).To(And(ContainSubstring("the files of the run are not here"), ContainSubstring("a certificate of https://registry.example"),
 			ContainSubstring("it names the node GOOD, profile auth, info endpoint "+good.URL), MatchRegexp(`the trust mark beside it says that the node is valid until \d{4}-`)))
 		alone := rin(nil, "verify", filepath.Join(r.path, "pages", "nodes", "GOOD", "certificate.intoto.json"))
-		Expect(alone.out).To(And(HavePrefix("in form, not authenticated"), ContainSubstring("it names the node GOOD"), ContainSubstring("it says nothing about later times: mark.jwt")))
+		Expect(alone.out).To(And(HavePrefix("well-formed, not authenticated"), ContainSubstring("it names the node GOOD"), ContainSubstring("it says nothing about later times: mark.jwt")))
 		var about struct {
 			About []struct{ ID, Profile, Ends string }
 		}

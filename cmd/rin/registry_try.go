@@ -61,7 +61,7 @@ error.`,
 			}
 			h, err := registry.ReadHistory(r.Dir.History())
 			if err != nil {
-				return inconclusive(err, "rin registry run "+args[0]+" makes it; another command may be using it")
+				return inconclusive(err, "rin registry run "+args[0]+" makes the history; another command may be using it")
 			}
 			defer h.Close()
 			progress := newProgress(w.err, displayOf(w, w.err, cmd))
@@ -117,7 +117,7 @@ func (t *trial) readPolicy(w environment, path string) error {
 	return nil
 }
 
-// exit returns the exit code: what is open matters for nodes that have a certificate to lose.
+// exit returns the exit code as an error. A node for which the effect is open counts only if it has a certificate to lose.
 func (t *trial) exit() error {
 	code := exitOK
 	for _, n := range t.nodes {
@@ -161,7 +161,7 @@ func (t *trial) policy() *certificate.Descriptor {
 	return &certificate.Descriptor{Name: "registry.yaml", Digest: certificate.DigestOf(t.Policy.Text)}
 }
 
-// text says first what is tried, then how many nodes it would change, then which.
+// text lists the catalogue and the policy that are tried, and below them each effect with the number of its nodes and the nodes.
 func (t *trial) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "tried: catalogue %s of rin %s", requirement.Version, version())
@@ -194,12 +194,12 @@ func (t *trial) text() string {
 		}
 		fmt.Fprintf(&b, "%s %s\n", evidence.Count(len(nodes), "node"), words)
 		for _, n := range nodes {
-			writeTried(&b, n)
+			writeTrialResult(&b, n)
 		}
 	}
 	fmt.Fprintf(&b, "%s nothing changes\n", "for "+evidence.Count(len(registry.Of(registry.Keeps, t.nodes)), "node"))
 	if n := t.countRenewals(); n > 0 {
-		fmt.Fprintf(&b, "%s: control is not proved, and the policy would renew no certificate without (rin registry admit)\n", evidence.Count(n, "node"))
+		fmt.Fprintf(&b, "%s: control is not proved, and without proof the policy would renew no certificate (rin registry admit)\n", evidence.Count(n, "node"))
 	}
 	return b.String()
 }
@@ -221,7 +221,7 @@ func itsOrTheir(n int) string {
 	return "their"
 }
 
-func writeTried(b *strings.Builder, n registry.TrialResult) {
+func writeTrialResult(b *strings.Builder, n registry.TrialResult) {
 	change := string(n.Before)
 	if n.After != "" && n.After != n.Before {
 		change += ", then " + string(n.After)

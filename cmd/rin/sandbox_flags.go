@@ -126,8 +126,8 @@ func (s *sandboxFlags) read(ctx context.Context, w environment, given *pflag.Fla
 	return nodes, downloadSpecs(ctx, nodes)
 }
 
-// deriveSecrets makes secrets and keys a function of the seed if it was given and only this machine reaches the sandbox. Otherwise it says that they
-// are random.
+// deriveSecrets makes secrets and keys a function of the seed if --seed was given and only this machine reaches the sandbox. If other machines reach it,
+// deriveSecrets prints that secrets and keys are random.
 func (s *sandboxFlags) deriveSecrets(w environment, given *pflag.FlagSet, nodes []sandbox.Config) {
 	if !given.Changed("seed") {
 		return

@@ -157,7 +157,7 @@ func behaviourLines(node *sandbox.Server) []string {
 }
 
 // writeCommands prints commands that work unchanged in a shell, with the first client of the node: curl for a token, the info resource and the list, and
-// rin certify. The secret is in the environment, where no list of processes shows it; one that is not shown must be filled in.
+// rin certify. The secret is in the environment, where no list of processes shows it. If the greeting does not show the secret, the person must fill it in.
 func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 	clients := node.Credentials()
 	if len(clients) == 0 {

@@ -220,9 +220,9 @@ func (l *listFlags) writeScenarios(out io.Writer) error {
 A play may differ: --scenario NAME:client=ID:path=PATH:times=N:wait=1s, or
 rin sandbox play NAME --client ID --path PATH --times N --wait 1s; further
 options are jitter, after, every, rate, method, and for the scenario answer
-status and body. A path means itself and everything below it, / everything that
-the scenario may hit; a kind of requests has a name, as above. What --spec
-serves is of the kind api.
+status and body. A path means this path and everything below it; / means
+everything that the scenario may hit. A kind of requests has a name, as above.
+Requests for what --spec serves are of the kind api.
 `)
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -100,8 +100,8 @@ type specFlags struct {
 func (s *specFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&s.api.File, "spec", "", "also serve the API that this OpenAPI 3.0 or 3.1 document describes, JSON or YAML; `file` (a change is picked up) or URL (read once, at the start)")
 	f.IntVar(&s.api.Items, "items", mockapi.DefaultItems, "number of items of each of its lists")
-	f.StringVar(&s.lists, "lists", string(mockapi.ListsAsDeclared), fmt.Sprintf("its lists that declare a single object, one of %v; real nodes answer with an array", mockapi.AllLists()))
-	f.StringVar(&s.examples, "examples", string(mockapi.ExamplesPrefer), fmt.Sprintf("its examples, one of %v: given where they fit their schemas, or drawn values only", mockapi.AllExamples()))
+	f.StringVar(&s.lists, "lists", string(mockapi.ListsAsDeclared), fmt.Sprintf("how to serve its lists that declare a single object, one of %v; real nodes answer with an array", mockapi.AllLists()))
+	f.StringVar(&s.examples, "examples", string(mockapi.ExamplesPrefer), fmt.Sprintf("how to use its examples, one of %v: given where they fit their schemas, or drawn values only", mockapi.AllExamples()))
 	f.BoolVar(&s.api.State, "state", false, "keep what POST, PUT, PATCH and DELETE change in its lists, until rin sandbox reset")
 	f.StringVar(&s.replay, "replay", "", "serve the records of this `folder`, which rin sandbox record has made, and no generated ones")
 	f.BoolVar(&s.api.Open, "open", false, "serve it without a token (its try-out space never needs one)")
@@ -173,7 +173,7 @@ func warnOfAPIs(out io.Writer, nodes []*sandbox.Server) error {
 		}
 		fmt.Fprintf(&b, "rin: %s of %s cannot be served:\n", evidence.Count(len(api.NotServed), "part"), api.File)
 		writeParts(&b, 2, api.NotServed)
-		b.WriteString("hint: they answer 501 with the reason; fix the document, and rin reads it again\n")
+		b.WriteString("hint: these parts answer 501 with the reason; fix the document, and rin reads it again\n")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -193,13 +193,13 @@ func writeDescribedAPI(b *strings.Builder, api control.DescribedAPI) {
 
 // writeParts lists the first parts of a document that cannot be served.
 func writeParts(b *strings.Builder, indent int, parts []string) {
-	const most = 20
-	before := strings.Repeat(" ", indent)
-	for _, part := range parts[:min(len(parts), most)] {
-		b.WriteString(report.Hang(before+"- ", part, helpWidth) + "\n")
+	const limit = 20
+	margin := strings.Repeat(" ", indent)
+	for _, part := range parts[:min(len(parts), limit)] {
+		b.WriteString(report.Hang(margin+"- ", part, helpWidth) + "\n")
 	}
-	if more := len(parts) - most; more > 0 {
-		fmt.Fprintf(b, "%sand %d more\n", before, more)
+	if more := len(parts) - limit; more > 0 {
+		fmt.Fprintf(b, "%sand %d more\n", margin, more)
 	}
 }
 

@@ -73,7 +73,7 @@ neither needs the name of a scenario.`,
 	return cmd
 }
 
-// check refuses arguments and flags that name no scenario, or two, and numbers that can hit nothing.
+// check refuses arguments and flags that name no scenario or several ones, numbers that can hit nothing, and flags that exclude each other.
 func (p *playFlags) check(cmd *cobra.Command, names []string) error {
 	given := slices.Clone(names)
 	if cmd.Flags().Changed("status") {
@@ -129,8 +129,8 @@ func (p *playFlags) play(w environment, names []string) (control.Play, error) {
 		play.Rate = options.Rate
 	}
 	if p.on != "" {
-		method, path, both := strings.Cut(p.on, " ")
-		if !both || !strings.HasPrefix(path, "/") {
+		method, path, hasPath := strings.Cut(p.on, " ")
+		if !hasPath || !strings.HasPrefix(path, "/") {
 			return play, usage(fmt.Errorf("--on: expected a method and a path, got %q", p.on), "write --on 'GET /path'")
 		}
 		play.Method, play.Path = method, path
@@ -155,8 +155,8 @@ func (p *playFlags) body(w environment) ([]byte, error) {
 
 // parseLatency reads a duration with an optional jitter: "200ms", "200ms±50ms", "200ms±50" in the unit of the duration.
 func parseLatency(text string) (wait, jitter time.Duration, err error) {
-	first, second, both := strings.Cut(text, "±")
-	if wait, err = time.ParseDuration(first); err != nil || !both {
+	first, second, hasJitter := strings.Cut(text, "±")
+	if wait, err = time.ParseDuration(first); err != nil || !hasJitter {
 		return wait, 0, err
 	}
 	if strings.TrimLeft(second, "0123456789.") == "" {

@@ -22,26 +22,26 @@ import (
 
 // recordFlags hold the flags of the commands that read a real node.
 type recordFlags struct {
-	node   nodeFlags
-	values []string
-	limits recording.Limits
-	source sourceLimits
-	megas  int
+	node      nodeFlags
+	values    []string
+	limits    recording.Limits
+	source    sourceLimits
+	megabytes int
 }
 
 // groups returns the flags in the groups that help shows.
 func (r *recordFlags) groups() []flagGroup {
 	return []flagGroup{
 		{"The node", func(f *pflag.FlagSet) {
-			r.node.urls(f, "with --registry")
-			r.node.trust(f)
+			r.node.registerURLs(f, "with --registry")
+			r.node.registerTrust(f)
 		}},
-		{"Credentials (a secret is env:NAME, file:PATH or - for standard input)", r.node.client},
+		{"Credentials (a secret is env:NAME, file:PATH or - for standard input)", r.node.registerClient},
 		{"What is read", func(f *pflag.FlagSet) {
 			r.limits = recording.DefaultLimits()
 			f.IntVar(&r.limits.Records, "max-records", r.limits.Records, "records of each list")
 			f.IntVar(&r.source.requests, "max-requests", 5000, "requests of the whole run, repeats included")
-			f.IntVar(&r.megas, "max-megabytes", 256, "megabytes of all answers")
+			f.IntVar(&r.megabytes, "max-megabytes", 256, "megabytes of all answers")
 			f.StringArrayVar(&r.values, "value", nil, "NAME=VALUE: a value for a parameter of that name, where the node's lists hold none; may be repeated")
 		}},
 		{"Politeness", func(f *pflag.FlagSet) {
@@ -69,10 +69,10 @@ func (r *recordFlags) read(w environment) (t target.Target, values map[string]st
 		}
 		values[name] = value
 	}
-	if r.limits.Records < 1 || r.source.requests < 1 || r.megas < 1 || r.megas > 2048 {
+	if r.limits.Records < 1 || r.source.requests < 1 || r.megabytes < 1 || r.megabytes > 2048 {
 		return t, nil, usage(errors.New("--max-records, --max-requests and --max-megabytes: expected more than 0, and at most 2048 megabytes"), "leave them out for the defaults")
 	}
-	r.source.bytes = int64(r.megas) << 20
+	r.source.bytes = int64(r.megabytes) << 20
 	if t.Registry == "" && len(t.RegistryDocument) == 0 {
 		if checked := t.Defaults(); t.SpecURL == "" && t.InfoURL != "" {
 			checked.SpecURL = t.InfoURL // it may follow from the info URL
@@ -97,9 +97,9 @@ func (r *recordFlags) crawl(ctx context.Context, w environment, s *recordSource,
 	if err := s.useDocument(to.Document); err != nil {
 		return err
 	}
-	announced, every := "", 0
+	announced, calls := "", 0
 	err := recording.Crawl(ctx, to, s.fetch, func(operation string, records int) {
-		if every++; operation != announced || every%25 == 0 {
+		if calls++; operation != announced || calls%25 == 0 {
 			fmt.Fprintf(w.err, "%s: %s, %s so far\n", report.Plain(operation), evidence.Count(records, "record"), evidence.Count(s.sender.Sent(), "request"))
 		}
 		announced = operation
@@ -130,7 +130,7 @@ your client: lists to their end, the details of their records, other answers.
 It leaves a folder from which rin sandbox --replay serves the same records.
 
 Mail addresses, names of persons, telephone numbers and tokens are replaced by
-made-up values, which fit the document and are the same wherever a value is.
+made-up values, which fit the document; equal values get equal replacements.
 The folder also has the key of these values, redaction.json, which only rin
 sandbox drift needs: remove it before you pass the folder on.
 
@@ -268,7 +268,7 @@ func countAnswers(r *recording.Recording) int {
 	return n
 }
 
-// writeRecorded says what is in the folder, and what is not.
+// writeRecorded lists what the folder holds, and what was left out.
 func writeRecorded(out io.Writer, folder string, r *recording.Recording, requests int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "recorded %s in %s, with %s\n\n", cmp.Or(r.Node.ID, r.Node.InfoURL), folder, evidence.Count(requests, "request"))

@@ -98,7 +98,7 @@ var _ = Describe("rin sandbox --spec URL", func() {
 		Expect(got.code).To(Equal(2), got.out)
 		Expect(got.err).To(SatisfyAll(ContainSubstring("--spec: "), ContainSubstring(said), ContainSubstring("hint: "), Not(ContainSubstring("hidden"))))
 	},
-		Entry("if it is too large", "/large", "it has more than "),
+		Entry("if it is too large", "/large", "the answer has more than "),
 		Entry("if its redirects do not end", "/loop", "more than 5 redirects"),
 		Entry("if nothing is there", "/none", "expected status 200, got 404"),
 		Entry("if it is empty", "/empty", "the answer is empty"),

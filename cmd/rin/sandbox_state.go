@@ -68,7 +68,7 @@ func (s sandboxState) write(w environment) (string, error) {
 	return path, nil
 }
 
-// removeState removes a state file; "" names none.
+// removeState removes a state file. It does nothing for "".
 func removeState(path string) {
 	if path != "" {
 		_ = os.Remove(path) // a file that stays is removed by the next command that finds its sandbox gone

@@ -32,13 +32,13 @@ type tourFlags struct {
 // groups returns the flags in the groups that help shows.
 func (t *tourFlags) groups() []flagGroup {
 	return []flagGroup{
-		{"The node (default: a built-in sandbox)", t.node.location("default: the first")},
+		{"The node (default: a built-in sandbox)", t.node.registerLocation("default: the first")},
 		{"Credentials (a secret is env:NAME, file:PATH or - for standard input)", func(f *pflag.FlagSet) {
-			t.node.clients(f)
+			t.node.registerClients(f)
 			f.StringVar(&t.node.expired, "expired-token", "", "where an expired token of the client is, to see it refused")
 		}},
 		{"The walk", func(f *pflag.FlagSet) {
-			f.BoolVar(&t.plain, "plain", false, "print the walk line by line, as it does without a terminal")
+			f.BoolVar(&t.plain, "plain", false, "print the walk line by line; the default without a terminal")
 			f.StringSliceVar(&t.steps, "step", nil, "walk this step only, one of "+strings.Join(stepNames(), ", ")+"; may be repeated")
 			f.StringVar(&t.language, "language", "en", "language of the funding calls: de or en")
 			f.StringSliceVar(&t.filters, "filter", nil, "filter of the calls, such as region=TYROL; may be repeated")

@@ -105,9 +105,9 @@ that another version of rin recorded.`,
 			}
 			switch {
 			case result.State() == certificate.Broken:
-				result.About = nil // a forged statement names whom it likes
+				result.About = nil // a forged statement can name any node
 			case in.Alone && in.Key != nil && len(result.About) == 1:
-				result.About[0].ValidUntil = markBeside(path, result.About[0], in.Key, w.now())
+				result.About[0].ValidUntil = trustMarkExpiry(path, result.About[0], in.Key, w.now())
 			}
 			if err := flags.write(w, result, in, path, folder); err != nil {
 				return fmt.Errorf("write the result: %w", err)
@@ -128,8 +128,8 @@ that another version of rin recorded.`,
 	return cmd
 }
 
-// verifyHeapGrowth lets the garbage collector run seldom, because the process is short-lived, in percent of the live heap. Beyond [parentMemory] it runs
-// often: no run leaves more evidence.
+// verifyHeapGrowth is the growth of the heap, in percent of the live heap, after which the garbage collector runs. The collector may run seldom, because the
+// process is short-lived. It runs often only beyond [parentMemory], which the evidence of a run does not need.
 const verifyHeapGrowth = 400
 
 // verifyExit returns the exit code for a state.
@@ -206,7 +206,7 @@ func headlineOf(r certificate.Verification, in certificate.Input) string {
 	case in.Alone && r.SignedBy != "":
 		return "authentic: signed by the key " + r.SignedBy + "; the files of the run are not here"
 	case in.Alone:
-		return "in form, not authenticated: the signature was not checked (--key), and the files of the run are not here"
+		return "well-formed, not authenticated: the signature was not checked (--key), and the files of the run are not here"
 	case r.SignedBy != "":
 		return "authentic and consistent: signed by the key " + r.SignedBy
 	case in.Envelope.Content != nil:

@@ -18,9 +18,9 @@ import (
 	"github.com/rin-network/rin/conformance/report"
 )
 
-// This file reads what rin verify verifies, and says of which nodes it speaks.
+// This file reads the input of rin verify, and prints the nodes that a statement is about.
 
-// input reads the files at path. folder is that of the files in an archive; "" if they are not in one.
+// input reads the files at path. folder is the folder of the files inside an archive; "" if path is not an archive, or has no folder.
 func (v verifyFlags) input(w environment, path string) (in certificate.Input, folder string, err error) {
 	in = certificate.Input{RequireSignature: v.requireSignature || v.key != "", Suite: version()}
 	if v.key != "" {
@@ -78,7 +78,7 @@ func (v verifyFlags) input(w environment, path string) (in certificate.Input, fo
 	return in, "", nil
 }
 
-// isOtherArchive reports whether a file has the name of an archive that is not read here.
+// isOtherArchive reports whether a file that is not a ZIP archive has the name of an archive.
 func isOtherArchive(path string) bool {
 	return slices.ContainsFunc([]string{".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst", ".7z", ".rar", ".zip"}, func(end string) bool { return strings.HasSuffix(strings.ToLower(path), end) })
 }
@@ -120,10 +120,10 @@ func inputDir(in *certificate.Input, dir string, envelopes ...string) error {
 
 // runOf returns the run at path, for a test of the node.
 func runOf(in certificate.Input, path, folder string) (run certificate.Run, err error) {
-	switch at, stat := os.Stat(path); {
+	switch at, statErr := os.Stat(path); {
 	case folder != "":
 		run, err = certificate.ParseRun(in.Files)
-	case stat == nil && !at.IsDir():
+	case statErr == nil && !at.IsDir():
 		run, err = certificate.ReadRun(filepath.Dir(path), version())
 	default:
 		run, err = certificate.ReadRun(path, version())
@@ -137,8 +137,9 @@ func runOf(in certificate.Input, path, folder string) (run certificate.Run, err 
 // markFile is the name of a trust mark on the pages of a registry.
 const markFile = "mark.jwt"
 
-// markBeside returns until when the trust mark beside a certificate is valid; "" without a mark for that node which the same key signed and which is valid now.
-func markBeside(path string, a certificate.About, key ed25519.PublicKey, now time.Time) string {
+// trustMarkExpiry returns the time until which the trust mark beside a certificate is valid; "" unless that mark is for the same node, signed by the same
+// key, and valid now.
+func trustMarkExpiry(path string, a certificate.About, key ed25519.PublicKey, now time.Time) string {
 	dir := path
 	if at, err := os.Stat(path); err == nil && !at.IsDir() {
 		dir = filepath.Dir(path)
@@ -154,10 +155,10 @@ func markBeside(path string, a certificate.About, key ed25519.PublicKey, now tim
 	return m.Expires.Format(time.RFC3339)
 }
 
-// listedNodes bounds the nodes of a status list that are printed. --json lists all.
-const listedNodes = 100
+// maxListedNodes bounds the nodes of a status list that are printed. --json lists all.
+const maxListedNodes = 100
 
-// writeAbout names the nodes of which a statement speaks, and says until when it is valid.
+// writeAbout prints the nodes that a statement is about, and until when the statement is valid.
 func writeAbout(out io.Writer, r certificate.Verification, in certificate.Input) {
 	if r.State() == certificate.Broken {
 		return
@@ -165,7 +166,7 @@ func writeAbout(out io.Writer, r certificate.Verification, in certificate.Input)
 	isList := !in.Alone && len(in.Files) == 1 && in.Envelope.Content == nil
 	for i, a := range r.About {
 		switch {
-		case i == listedNodes:
+		case i == maxListedNodes:
 			fmt.Fprintf(out, "  and %d more; --json lists all\n", len(r.About)-i)
 			return
 		case strings.HasPrefix(r.StatementText, "a trust mark"): // its words say all

@@ -47,7 +47,7 @@ func (l liveFlags) check(ctx context.Context, w environment, in certificate.Inpu
 	if l.first.secret == "" {
 		return none, usage(fmt.Errorf("--live needs --client-secret"), "say where the secret of the client is: env:NAME, file:PATH or - (standard input)")
 	}
-	nonce := make([]byte, 16) // chooses the sample, so that nobody knows it before
+	nonce := make([]byte, 16) // chooses the sample, so that nobody can predict it
 	if _, err := io.ReadFull(w.random, nonce); err != nil {
 		return none, internal(err)
 	}
@@ -87,7 +87,7 @@ func (l liveFlags) target(w environment, t target.Target) (_ target.Target, err 
 	if t.Credentials, err = l.first.read(w, "--client-id", "--client-secret", stdin); err != nil {
 		return t, err
 	}
-	if t.Second, err = l.second.optional(w, "--client-id2", "--client-secret2", stdin); err != nil {
+	if t.Second, err = l.second.readOptional(w, "--client-id2", "--client-secret2", stdin); err != nil {
 		return t, err
 	}
 	if l.caFile != "" {

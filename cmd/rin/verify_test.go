@@ -90,7 +90,7 @@ var _ = Describe("rin sign and rin verify", Ordered, func() {
 		Expect(got.out).To(And(MatchRegexp(`^authentic: signed by the key sha256:[0-9a-f]+; the files of the run are not here\n`), ContainSubstring("the statement is a claim: ")))
 		got = rin(nil, "verify", alone)
 		Expect(got.code).To(Equal(0))
-		Expect(got.out).To(HavePrefix("in form, not authenticated"))
+		Expect(got.out).To(HavePrefix("well-formed, not authenticated"))
 		Expect(rin(nil, "verify", alone, "--require-signature").code).To(Equal(3))
 		Expect(rin(nil, "verify", alone, "--live", "--client-secret", "env:X").code).To(Equal(2))
 		Expect(os.WriteFile(alone, []byte(strings.Replace(string(text), "payload", "payl0ad", 1)), 0o600)).To(Succeed())
