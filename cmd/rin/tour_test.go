@@ -138,7 +138,7 @@ var _ = Describe("rin tour --plain", func() {
 		Entry("no such mistake", "one of no-token", "--what-if", "panic"),
 		Entry("no such fault", "one of refused-token", "--fault", "earthquake"),
 		Entry("no such language", "de or en", "--language", "fr"),
-		Entry("a filter without value", "name=value", "--filter", "region"),
+		Entry("a filter without value", "NAME=VALUE", "--filter", "region"),
 		Entry("only one of the two URLs of a node", "both", "--token-url", "http://127.0.0.1:1/t"),
 		Entry("a client without a node", "--registry", "--client-id", "x"),
 		Entry("page 0", "1 or more", "--page", "0"),

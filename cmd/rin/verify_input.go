@@ -20,7 +20,7 @@ import (
 
 // This file reads the input of rin verify, and prints the nodes that a statement is about.
 
-// input reads the files at path. folder is the folder of the files inside an archive; "" if path is not an archive, or has no folder.
+// input reads the files at path. folder is the folder of the files inside an archive; "" if path is not an archive, "." if the files are at its top.
 func (v verifyFlags) input(w environment, path string) (in certificate.Input, folder string, err error) {
 	in = certificate.Input{RequireSignature: v.requireSignature || v.key != "", Suite: version()}
 	if v.key != "" {

@@ -71,13 +71,13 @@ func (w *Walk) Filters() []Filter {
 	return filters
 }
 
-// list returns the operation that lists funding calls.
-func (w *Walk) list() (openapi.Operation, bool) {
+// list returns the operation that lists funding calls; ok is false if the document was not read or has none.
+func (w *Walk) list() (o openapi.Operation, ok bool) {
 	return w.operation(func(n probe.Node) string { return n.List })
 }
 
-// detail returns the operation that reads one funding call.
-func (w *Walk) detail() (openapi.Operation, bool) {
+// detail returns the operation that reads one funding call; ok is false if the document was not read or has none.
+func (w *Walk) detail() (o openapi.Operation, ok bool) {
 	return w.operation(func(n probe.Node) string { return n.Detail })
 }
 

@@ -250,8 +250,8 @@ func (w *Walk) withKnownAccount(t target.Target) target.Target {
 	return t
 }
 
-// latest returns the latest exchange with a label.
-func (w *Walk) latest(label evidence.Label) (evidence.Exchange, bool) {
+// latest returns the latest exchange with a label; ok is false if the current target has none.
+func (w *Walk) latest(label evidence.Label) (x evidence.Exchange, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range slices.Backward(w.history[w.targetStart:]) {

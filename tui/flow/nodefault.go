@@ -117,7 +117,7 @@ func (c *faultClient) renew(ctx context.Context) {
 }
 
 // call asks for the list once, and reports whether the answer is complete. If not, call prepares the next attempt: it waits, or fetches a token.
-func (c *faultClient) call(ctx context.Context) bool {
+func (c *faultClient) call(ctx context.Context) (complete bool) {
 	token, ok := c.walk.bearer(ctx, c.result)
 	if !ok {
 		return false

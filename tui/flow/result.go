@@ -171,7 +171,7 @@ func tokenTrouble(a recorder.Answer) *Trouble {
 	case a.Status >= 500:
 		return &Trouble{fmt.Sprintf("status %d: the authorization server failed", a.Status), []string{"a fault of the node"}, []string{"try again later, and tell its operator"}}
 	case a.Status == http.StatusTooManyRequests:
-		return throttled()
+		return throttleTrouble()
 	}
 	if t := formatTrouble(a); t != nil {
 		return t
@@ -183,7 +183,7 @@ func tokenTrouble(a recorder.Answer) *Trouble {
 		[]string{"the server requires a parameter that the network does not define"}, []string{"read error and error_description in the body"}}
 }
 
-func throttled() *Trouble {
+func throttleTrouble() *Trouble {
 	return &Trouble{"status 429: too many requests", []string{"the node limits its rate of requests"}, []string{"wait as long as Retry-After says, then send again"}}
 }
 
@@ -211,7 +211,7 @@ func (w *Walk) callTrouble(a recorder.Answer) *Trouble {
 			[]string{"the path differs: a slash at the end, another version, another prefix"},
 			[]string{"compare the URL with the registry entry and with the specification"}}
 	case a.Status == http.StatusTooManyRequests:
-		return throttled()
+		return throttleTrouble()
 	case a.Status >= 500:
 		return &Trouble{fmt.Sprintf("status %d: the node failed", a.Status), []string{"a fault of the node"}, []string{"try again later, and tell its operator"}}
 	case a.Status/100 == 3:

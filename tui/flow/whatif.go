@@ -78,7 +78,7 @@ func (w *Walk) MakeMistake(ctx context.Context, m Mistake) Result {
 	return result
 }
 
-func (w *Walk) sendTampered(ctx context.Context, result *Result) (recorder.Answer, bool) {
+func (w *Walk) sendTampered(ctx context.Context, result *Result) (answer recorder.Answer, ok bool) {
 	token, ok := w.bearer(ctx, result)
 	if !ok {
 		return recorder.Answer{}, false
@@ -90,7 +90,7 @@ func (w *Walk) sendTampered(ctx context.Context, result *Result) (recorder.Answe
 }
 
 // sendExpired sends the expired token of the account, or the token of the walk once it has expired.
-func (w *Walk) sendExpired(ctx context.Context, result *Result) (recorder.Answer, bool) {
+func (w *Walk) sendExpired(ctx context.Context, result *Result) (answer recorder.Answer, ok bool) {
 	token := w.Target().ExpiredToken.Reveal()
 	if issued, ok := w.Token(); token == "" && ok {
 		if remaining := issued.Remaining(w.Now()); remaining > 0 {
@@ -104,7 +104,7 @@ func (w *Walk) sendExpired(ctx context.Context, result *Result) (recorder.Answer
 	return w.exchange(ctx, result, request, connectionTrouble)
 }
 
-func (w *Walk) sendWrongSecret(ctx context.Context, result *Result) (recorder.Answer, bool) {
+func (w *Walk) sendWrongSecret(ctx context.Context, result *Result) (answer recorder.Answer, ok bool) {
 	t := w.Target()
 	wrong, err := tokenforge.Misspell(t.Credentials.ClientSecret.Reveal(), w.options.Random)
 	if err != nil {
@@ -118,7 +118,7 @@ func (w *Walk) sendWrongSecret(ctx context.Context, result *Result) (recorder.An
 	return w.exchange(ctx, result, request, connectionTrouble)
 }
 
-func (w *Walk) sendWithoutRole(ctx context.Context, result *Result) (recorder.Answer, bool) {
+func (w *Walk) sendWithoutRole(ctx context.Context, result *Result) (answer recorder.Answer, ok bool) {
 	if w.Target().Second == nil {
 		result.Notes = []string{"This needs a second client, one without the role: start with --client-id2 and --client-secret2."}
 		return recorder.Answer{}, false
@@ -153,7 +153,7 @@ func (w *Walk) sendWithoutRole(ctx context.Context, result *Result) (recorder.An
 }
 
 // sendInURL fetches a token that is used for nothing else, and sends it in the query string.
-func (w *Walk) sendInURL(ctx context.Context, result *Result) (recorder.Answer, bool) {
+func (w *Walk) sendInURL(ctx context.Context, result *Result) (answer recorder.Answer, ok bool) {
 	t := w.Target()
 	request := probe.Labelled("token.throw-away", probe.TokenRequest(t, probe.ClientSecret, probe.Credentialed(t.Credentials)...))
 	request.Issues = probe.AccessToken

@@ -14,7 +14,8 @@ const variable = "CI"
 // isSet reports whether this package has set the variable. It is a package variable because no other code runs early enough.
 var isSet = set()
 
-func set() bool {
+// set sets the variable; ok is false if the variable exists already, or cannot be set.
+func set() (ok bool) {
 	if _, exists := os.LookupEnv(variable); exists {
 		return false
 	}

@@ -165,7 +165,7 @@ func (f *filterChooser) list() *List {
 	return f.names
 }
 
-func (f *filterChooser) selected() flow.Filter { return f.filters[f.names.At()] }
+func (f *filterChooser) selectedFilter() flow.Filter { return f.filters[f.names.At()] }
 
 // Update handles a key.
 func (f *filterChooser) Update(msg tea.KeyMsg) tea.Cmd {
@@ -187,9 +187,9 @@ func (f *filterChooser) choose() tea.Cmd {
 	}
 	value := ""
 	if i := f.values.At(); i > 0 {
-		value = f.selected().Values[i-1]
+		value = f.selectedFilter().Values[i-1]
 	}
-	return f.onChoose(f.selected().Name, value)
+	return f.onChoose(f.selectedFilter().Name, value)
 }
 
 func (f *filterChooser) back() tea.Cmd {
@@ -203,21 +203,21 @@ func (f *filterChooser) back() tea.Cmd {
 // showValues lists the values of the selected filter.
 func (f *filterChooser) showValues() {
 	f.inValues = true
-	values := f.selected().Values
+	values := f.selectedFilter().Values
 	f.values.Show(len(values)+1, func(i, width int) string {
 		if i == 0 {
 			return "any"
 		}
 		return Cell(values[i-1], width)
 	})
-	f.values.Go(slices.Index(values, f.current[f.selected().Name]) + 1)
+	f.values.Go(slices.Index(values, f.current[f.selectedFilter().Name]) + 1)
 }
 
 // view draws the chooser.
 func (f *filterChooser) view(room Size) string {
 	head := "Filter the calls by"
 	if f.inValues {
-		head = f.selected().Name
+		head = f.selectedFilter().Name
 	}
 	return Stack(room, []string{f.theme.Title.Render(Cell(head, room.Width))}, f.list(), nil)
 }

@@ -117,8 +117,8 @@ func (f *findings) openRow() {
 	}
 }
 
-// maxShown is the number of exchanges and of subjects that are shown for a requirement.
-const maxShown = 20
+// maxListed is the number of exchanges and of subjects that are shown for a requirement.
+const maxListed = 20
 
 // openRequirement shows the verdict and the exchanges of a requirement.
 func (f *findings) openRequirement(r report.Requirement) {
@@ -130,7 +130,7 @@ func (f *findings) openRequirement(r report.Requirement) {
 	result := flow.Result{Step: flow.Certify, Verdicts: []flow.Verdict{v}}
 	seen := map[evidence.Label]bool{}
 	for _, s := range r.Subjects {
-		if x, ok := f.log.Get(s.Label); ok && !seen[s.Label] && len(result.Exchanges) < maxShown {
+		if x, ok := f.log.Get(s.Label); ok && !seen[s.Label] && len(result.Exchanges) < maxListed {
 			result.Exchanges = append(result.Exchanges, x)
 			seen[s.Label] = true
 		}
@@ -152,14 +152,14 @@ func (f *findings) subjects(r report.Requirement, width int) []string {
 		return out
 	}
 	out = append(out, "", f.Theme.Key.Render("Judged on"))
-	for _, s := range r.Subjects[:min(len(r.Subjects), maxShown)] {
+	for _, s := range r.Subjects[:min(len(r.Subjects), maxListed)] {
 		text := s.Name
 		if s.Got != "" {
 			text += ": " + s.Got
 		}
 		out = append(out, Hang("  - ", text, width)...)
 	}
-	if more := len(r.Subjects) - maxShown + r.SubjectsCut; more > 0 {
+	if more := len(r.Subjects) - maxListed + r.SubjectsCut; more > 0 {
 		out = append(out, fmt.Sprintf("  and %d more", more))
 	}
 	return out

@@ -127,8 +127,8 @@ func formatMillis(d time.Duration) string {
 	return fmt.Sprintf("%5.1f s", d.Seconds())
 }
 
-// Back returns from an exchange to the list; it reports false if the list is visible already.
-func (h *History) Back() bool {
+// Back returns from an exchange to the list; ok is false if the list is visible already.
+func (h *History) Back() (ok bool) {
 	opened := h.open != nil
 	h.open = nil
 	return opened

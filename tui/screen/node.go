@@ -132,9 +132,9 @@ func (s *nodeScreen) commands() []command {
 	case s.onAction && s.action.failed():
 		return append([]command{enter("try again", s.retry), edit("edit", s.edit)}, s.splitView.commands()...)
 	case s.onAction:
-		return append([]command{enter("choose", s.selected().choose)}, s.splitView.commands()...)
+		return append([]command{enter("choose", s.selectedChoice().choose)}, s.splitView.commands()...)
 	}
-	commands := append([]command{enter(s.selected().verb, s.selected().choose)}, listHelp()...)
+	commands := append([]command{enter(s.selectedChoice().verb, s.selectedChoice().choose)}, listHelp()...)
 	commands = append(commands, on("/", "filter", do(func() { s.filtering = true })))
 	return append(commands, s.splitView.commands()...)
 }

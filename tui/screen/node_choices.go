@@ -153,8 +153,8 @@ func (s *nodeScreen) proposedRow() int {
 	return max(0, slices.IndexFunc(s.choices, func(c choice) bool { return id != "" && c.id == id }))
 }
 
-// selected returns the selected choice. There is one, because a person can always type a registry or URLs.
-func (s *nodeScreen) selected() choice { return s.choices[s.list.At()] }
+// selectedChoice returns the selected choice. There is one, because a person can always type a registry or URLs.
+func (s *nodeScreen) selectedChoice() choice { return s.choices[s.list.At()] }
 
 // withRemark appends a remark to a row, and shortens the row rather than the remark.
 func withRemark(t Theme, text, remark string, width int) string {
@@ -192,7 +192,7 @@ func (s *nodeScreen) describeSelected(width int) []string {
 	case s.sandbox.chosen:
 		return []string{s.Theme.Muted.Render("starting the sandbox …")}
 	}
-	return s.selected().details(width)
+	return s.selectedChoice().details(width)
 }
 
 // urls shows the two URLs of a node.
