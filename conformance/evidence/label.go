@@ -240,6 +240,22 @@ func LateCase(n int) Case { return Case("late-" + strconv.Itoa(n)) }
 // ParallelTokenCase calls the list with the n-th token, from 1, that was requested while another client requested one.
 func ParallelTokenCase(n int) Case { return Case("parallel-token-" + strconv.Itoa(n)) }
 
+// ParallelTokenRequests are the token requests of two clients that are sent at the same time, burst by burst (TOK-18).
+func ParallelTokenRequests() [][]Label {
+	const bursts, size = 2, 3
+	out := make([][]Label, bursts)
+	for b := range out {
+		for n := range size {
+			client := []Resource{TokenEndpoint, SecondClient}[(b+n)%2]
+			out[b] = append(out[b], client.With(Case("parallel-"+strconv.Itoa(b+1)+"-"+strconv.Itoa(n+1))))
+		}
+	}
+	return out
+}
+
+// LoneTokenRequest is the token request after them.
+const LoneTokenRequest Label = "token.alone"
+
 // DrawnItems names the calls of the detail operation with drawn items.
 func DrawnItems() []Case {
 	var out []Case

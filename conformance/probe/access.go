@@ -362,11 +362,11 @@ func withoutRole(change func(ctx context.Context, r *run, res Resource, q *recor
 	})
 }
 
-// sendGoodCalls starts good calls that run at the same time as a request: a node that keeps the caller in a global variable confuses the callers. The calls
-// have no label, because no requirement needs them. If the run limits its rate, they would not run at the same time, so none is sent.
-func sendGoodCalls(ctx context.Context, r *run, res Resource, _ *recorder.Request) {
+// sendGoodCalls sends good calls at the same time as a request: a node that keeps the caller in a global variable confuses the callers. The calls have no
+// label, because no requirement needs them.
+func sendGoodCalls(ctx context.Context, r *run, res Resource, q *recorder.Request) {
 	good, reason := r.authorized(ctx, res)
-	if reason != nil || r.Target.Politeness.Rate > 0 {
+	if reason != nil {
 		return
 	}
 	good.NoRetry = true
@@ -375,13 +375,7 @@ func sendGoodCalls(ctx context.Context, r *run, res Resource, _ *recorder.Reques
 			good.URL = withQuery(good.URL, pair{size.Name, strconv.Itoa(atLeast(size.Schema, 10))})
 		}
 	}
-	for range 3 {
-		r.lanes.Go(func() {
-			for range 2 { // the second one arrives while other requests are still running
-				r.recorder.Send(ctx, good)
-			}
-		})
-	}
+	q.Beside = slices.Repeat([]recorder.Request{good}, r.recorder.Burst()-1)
 }
 
 // roleDetours are the detours of [detourFamilies] with the token of the client without the role, on the list and the detail: [accessPlan] plans them.

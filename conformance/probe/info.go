@@ -52,10 +52,7 @@ func goodCallAmongOthers(ctx context.Context, r *run, at evidence.Resource) (rec
 	}
 	other.NoRetry = true
 	r.recorder.Send(ctx, other)
-	if r.Target.Politeness.Rate == 0 {
-		r.callMeanwhile(ctx, other, 3)
-	}
-	return goodCall(ctx, r, at)
+	return r.goodCallBeside(ctx, other, at)
 }
 
 // goodCallMeanwhile makes the good call while the second client calls.
@@ -64,23 +61,23 @@ func goodCallMeanwhile(ctx context.Context, r *run, at evidence.Resource) (recor
 	switch {
 	case reason != nil:
 		return other, reason
-	case r.Target.Politeness.Rate > 0:
-		return other, notApplicable("the run limits its rate, so that two calls would not run at the same time")
+	case r.recorder.Burst() == 1:
+		return other, noBurst()
 	}
 	other.NoRetry = true
-	r.callMeanwhile(ctx, other, 2)
-	return goodCall(ctx, r, at)
+	return r.goodCallBeside(ctx, other, at)
 }
 
-// callMeanwhile starts calls that run at the same time as the next request, so many side by side.
-func (r *run) callMeanwhile(ctx context.Context, other recorder.Request, callers int) {
-	for range callers {
-		r.lanes.Go(func() {
-			for range 2 { // the second one arrives while other requests are still running
-				r.recorder.Send(ctx, other)
-			}
-		})
-	}
+// goodCallBeside makes the good call and sends another one several times at the same time.
+func (r *run) goodCallBeside(ctx context.Context, other recorder.Request, at evidence.Resource) (recorder.Request, *unsent) {
+	good, reason := goodCall(ctx, r, at)
+	good.Beside = slices.Repeat([]recorder.Request{other}, r.recorder.Burst()-1)
+	return good, reason
+}
+
+// noBurst is the reason why requests that show something only at the same time as others are not sent.
+func noBurst() *unsent {
+	return notApplicable("the run sends no requests at the same time: its rate or concurrency is low, or the node refused requests for load")
 }
 
 // infoWithoutContentType finds out whether the Content-Type header is the reason why the good call was refused: some servers refuse

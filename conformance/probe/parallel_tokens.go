@@ -3,8 +3,7 @@ package probe
 import (
 	"context"
 	"net/http"
-	"strconv"
-	"sync"
+	"slices"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/recorder"
@@ -13,17 +12,13 @@ import (
 // This file requests tokens for two clients at the same time, and calls the list with each of them. A server that keeps the client of a request in a variable
 // that all requests share gives some tokens the role, the audience or the account of the other client.
 
-// parallelTokens is how many tokens each of the two clients requests at the same time.
-const parallelTokens = 3
-
 // parallelTokenCases come last, because a server may accept only the newest token of a client. list.new-token is for a first token of the other client.
 func parallelTokenCases() []row {
 	plan := in(stageLast).inLane("parallel tokens").onlyIf(notQuick)
-	out := []row{
-		{Label: "list.new-token", Words: "with a new token", Plan: plan.onDemand(), Send: callWithNewToken},
-		{Label: "list.old-token", Words: "with the token before the new one", Plan: plan.onDemand(), Send: callWithOldToken},
-	}
-	for n := range parallelTokens {
+	out := append(parallelRequestCases(),
+		row{Label: "list.new-token", Words: "with a new token", Plan: plan.onDemand(), Send: callWithNewToken},
+		row{Label: "list.old-token", Words: "with the token before the new one", Plan: plan.onDemand(), Send: callWithOldToken})
+	for n := range parallelTokens(AccessToken) {
 		out = append(out, row{
 			Label: evidence.ListOperation.With(evidence.ParallelTokenCase(n + 1)), Words: "with a token that was requested while another client requested one",
 			Plan: plan.onlyIf(withSecond), Send: controlled(presentParallel(n)),
@@ -31,13 +26,85 @@ func parallelTokenCases() []row {
 	}
 	// The control of a refusal: a quota may have been used up meanwhile.
 	out = append(out, row{Label: "list.lone-token", Words: "with a token that was requested alone", Plan: plan.onlyIf(withSecond), Send: controlled(presentLone)})
-	for n := range parallelTokens {
+	for n := range parallelTokens(SecondAccessToken) {
 		out = append(out, row{
 			Label: evidence.ListOperation.With("roleless-" + evidence.ParallelTokenCase(n+1)), Words: "by the client without the role, with a token that was requested while the first client requested one",
 			Plan: plan.onlyIf(withSecond), Send: controlled(presentRolelessParallel(n)),
 		})
 	}
 	return out
+}
+
+// parallelRequestCases are the token requests of both clients in bursts, and the request after them, with whose token the run goes on. The first request of a
+// burst sends the others, too. Each is in a lane of its own, since those of one lane follow one another.
+func parallelRequestCases() []row {
+	plan := in(stageLast).onlyIf(withSecond).onlyIf(notQuick).onDemand()
+	words := func(l evidence.Label) string {
+		if l.Resource() == evidence.SecondClient {
+			return "the token request of the second client at the same time as others"
+		}
+		return "at the same time as requests of another client"
+	}
+	var out []row
+	for _, burst := range evidence.ParallelTokenRequests() {
+		out = append(out, row{Label: burst[0], Words: words(burst[0]), Plan: plan, Send: requestInParallel(burst, words), Learn: keepParallel(burst)})
+		for _, other := range burst[1:] {
+			out = append(out, row{Label: other, Words: words(other), Plan: plan, Send: sentBeside(burst[0])})
+		}
+	}
+	return append(out, row{Label: evidence.LoneTokenRequest, Words: "alone, after several at the same time", Plan: plan, Send: requestAlone, Learn: keepTokenAs(AccessToken)})
+}
+
+// requestInParallel sends the token requests of a burst.
+func requestInParallel(burst []evidence.Label, words func(evidence.Label) string) sender {
+	return func(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
+		switch {
+		case r.current().Value == "" || r.facts.token(SecondAccessToken).Value == "":
+			return recorder.Request{}, unmet("one of the clients got no token")
+		case r.recorder.Burst() < len(burst):
+			return recorder.Request{}, noBurst()
+		}
+		var requests []recorder.Request
+		for _, l := range burst {
+			q := r.secondRequest()
+			if l.Resource() == evidence.TokenEndpoint {
+				q = TokenRequest(r.Target, ClientSecret, Credentialed(r.Target.Credentials)...)
+			}
+			q.Label, q.Words, q.Limit, q.NoRetry = l, words(l), limitOf(l), true
+			requests = append(requests, q)
+		}
+		requests[0].Beside = requests[1:]
+		return requests[0], nil
+	}
+}
+
+// sentBeside says why a request was not sent at the same time as another one. It does nothing if it was sent: then its label has ended.
+func sentBeside(first evidence.Label) sender {
+	return func(context.Context, *run, evidence.Resource) (recorder.Request, *unsent) {
+		return recorder.Request{}, notApplicable("it is sent at the same time as %s only, and that was not sent", first)
+	}
+}
+
+// keepParallel keeps the tokens of a burst.
+func keepParallel(burst []evidence.Label) learner {
+	return func(r *run, _ evidence.Resource, a recorder.Answer) {
+		if len(a.Beside) == 0 {
+			return
+		}
+		for i, answer := range append([]recorder.Answer{a}, a.Beside...) {
+			if t, ok := ReadToken(answer, r.Clock()); ok {
+				r.facts.keep(parallelToken(burst[i]), t)
+			}
+		}
+	}
+}
+
+// requestAlone requests a token after the bursts.
+func requestAlone(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+	if !r.hasParallelTokens() {
+		return recorder.Request{}, notApplicable("no tokens were requested at the same time")
+	}
+	return tokenRequest(nil)(ctx, r, at)
 }
 
 // callWithNewToken makes the good call of an operation that answered 403, with a token that is requested while nobody else requests one.
@@ -67,8 +134,8 @@ func callWithOldToken(_ context.Context, r *run, at evidence.Resource) (recorder
 
 // presentLone sends the token that was requested after the others.
 func presentLone(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-	if r.facts.token(parallelToken(AccessToken, 0)).Value == "" {
-		return recorder.Request{}, notApplicable("no tokens were requested at the same time")
+	if !r.facts.good(evidence.LoneTokenRequest) {
+		return recorder.Request{}, notApplicable("no token was requested after others at the same time")
 	}
 	return r.authorized(ctx, res)
 }
@@ -82,22 +149,31 @@ func (r *run) takeNewToken(ctx context.Context) bool {
 	return ok
 }
 
-// parallelToken is the name of the n-th of these tokens, counted from 0, of the client whose tokens have a name in evidence.
-func parallelToken(client string, n int) string { return client + " in parallel " + strconv.Itoa(n+1) }
+// parallelTokens lists the names of the tokens of one client, whose tokens have a name in evidence, that were requested at the same time as others.
+func parallelTokens(client string) []string {
+	var out []string
+	for _, l := range slices.Concat(evidence.ParallelTokenRequests()...) {
+		if (client == SecondAccessToken) == (l.Resource() == evidence.SecondClient) {
+			out = append(out, parallelToken(l))
+		}
+	}
+	return out
+}
 
-// presentParallel sends one of the first client's tokens. Before the first of these calls it requests all of them, and another one for the rest of the run.
+// parallelToken is the name of the token of such a request.
+func parallelToken(l evidence.Label) string { return "token of " + string(l) }
+
+// hasParallelTokens reports whether such a request yielded a token.
+func (r *run) hasParallelTokens() bool {
+	return slices.ContainsFunc(slices.Concat(evidence.ParallelTokenRequests()...), func(l evidence.Label) bool { return r.facts.token(parallelToken(l)).Value != "" })
+}
+
+// presentParallel sends one of the first client's tokens.
 func presentParallel(n int) func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-	return func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-		if r.Target.Politeness.Rate > 0 {
-			return recorder.Request{}, notApplicable("the run limits its rate, so that two requests would not run at the same time")
-		}
-		if n == 0 {
-			r.requestInParallel(ctx)
-			r.takeNewToken(ctx)
-		}
-		t := r.facts.token(parallelToken(AccessToken, n))
+	return func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+		t := r.facts.token(parallelTokens(AccessToken)[n])
 		if t.Value == "" {
-			return recorder.Request{}, notApplicable("the client got no such token")
+			return recorder.Request{}, notApplicable("the client got no token that was requested at the same time as others")
 		}
 		return res.Authorized(t.Value), nil
 	}
@@ -105,30 +181,10 @@ func presentParallel(n int) func(ctx context.Context, r *run, res Resource) (rec
 
 func presentRolelessParallel(n int) func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 	return func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-		t := r.facts.token(parallelToken(SecondAccessToken, n))
+		t := r.facts.token(parallelTokens(SecondAccessToken)[n])
 		if t.Value == "" {
 			return recorder.Request{}, notApplicable("the client without the role got no such token")
 		}
 		return res.GetWith(SecondAccessToken, "Bearer "+t.Value), nil
 	}
-}
-
-// requestInParallel requests tokens for both clients at the same time. The requests have no label, because no requirement needs them.
-func (r *run) requestInParallel(ctx context.Context) {
-	first, second := TokenRequest(r.Target, ClientSecret, Credentialed(r.Target.Credentials)...), r.secondRequest()
-	first.NoRetry, second.NoRetry = true, true
-	var group sync.WaitGroup
-	request := func(q recorder.Request, name string) {
-		group.Go(func() {
-			defer func() { _ = recover() }() // an answer of the node must not end the run
-			if t, ok := ReadToken(r.recorder.Send(ctx, q), r.Clock()); ok {
-				r.facts.keep(name, t)
-			}
-		})
-	}
-	for n := range parallelTokens {
-		request(first, parallelToken(AccessToken, n))
-		request(second, parallelToken(SecondAccessToken, n))
-	}
-	group.Wait()
 }

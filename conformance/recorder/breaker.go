@@ -226,7 +226,10 @@ func (r *Recorder) observeTimeout(ctx context.Context, l route, url string, head
 // recheck reports whether the route still answers. A request that may not be sent does not count against it.
 func (r *Recorder) recheck(ctx context.Context, k recheck, timeout time.Duration) bool {
 	p, err := r.prepare(Request{URL: k.url, Header: k.header, Credential: k.route.credential, Timeout: timeout, Limit: freeOfAllowance})
-	if err != nil || r.gate.wait(ctx) != nil || !r.gate.spend() {
+	if err != nil {
+		return true
+	}
+	if _, err := r.gate.wait(ctx, 1); err != nil || !r.gate.spend() {
 		return true
 	}
 	result := r.attempt(ctx, p)

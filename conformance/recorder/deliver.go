@@ -29,8 +29,9 @@ type prepared struct {
 	timeout time.Duration
 	request evidence.Request // as it goes out, unredacted
 	url     *url.URL
-	secret  bool // it contains a token or secret
-	toEnd   bool // read what follows the answer
+	secret  bool   // it contains a token or secret
+	ticket  func() // lets the first attempt pass the gate, see [gate.enterTogether]; nil without one
+	toEnd   bool   // read what follows the answer
 	http10  bool
 }
 
@@ -135,6 +136,7 @@ func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome
 	repeated := false
 	for {
 		established, err := r.once(ctx, req, p, &o)
+		p.ticket = nil // it is for the first attempt
 		if err != nil {
 			if o.attempts == 0 {
 				o.unsent = err
@@ -195,7 +197,7 @@ func (o outcome) transient() bool {
 // once sends the request and may follow one redirect. established reports whether the node may have seen the request. The
 // error is the reason why nothing was sent; then the outcome is unchanged.
 func (r *Recorder) once(ctx context.Context, req Request, p prepared, o *outcome) (established bool, err error) {
-	leave, err := r.admit(ctx, routesOf(p, req), req.Once)
+	leave, err := r.admit(ctx, routesOf(p, req), req.Once, p.ticket)
 	if err != nil {
 		return false, err
 	}
@@ -204,7 +206,7 @@ func (r *Recorder) once(ctx context.Context, req Request, p prepared, o *outcome
 	epoch := r.gate.epoch()
 	o.started, o.hops = r.options.Clock(), nil
 	result := r.attempt(ctx, p)
-	if to := p.redirect(req, result.reply); to != nil && r.gate.wait(ctx) == nil && r.gate.spend() {
+	if to := p.redirect(req, result.reply); to != nil && r.mayFollow(ctx) {
 		o.hops = []evidence.Hop{{
 			URL: p.request.URL, Status: result.reply.status, Header: fields(result.reply.header), Location: result.reply.header.Get("Location"),
 		}}
@@ -228,8 +230,8 @@ func (r *Recorder) once(ctx context.Context, req Request, p prepared, o *outcome
 }
 
 // admit waits until one more request may be sent on the routes. After a nil error the caller must call leave. A request whose missing answer
-// is a result (unguarded) is sent in any case.
-func (r *Recorder) admit(ctx context.Context, routes []route, unguarded bool) (leave func(), err error) {
+// is a result (unguarded) is sent in any case. One with a ticket has entered the gate.
+func (r *Recorder) admit(ctx context.Context, routes []route, unguarded bool, ticket func()) (leave func(), err error) {
 	pass := func() error {
 		if unguarded {
 			return nil
@@ -239,18 +241,27 @@ func (r *Recorder) admit(ctx context.Context, routes []route, unguarded bool) (l
 	if err := pass(); err != nil { // first of all, so that what is not sent waits for no slot
 		return nil, err
 	}
-	if err := r.gate.enter(ctx); err != nil {
-		return nil, endedFirst(err)
+	if leave = ticket; leave == nil {
+		if _, err := r.gate.enter(ctx, 1); err != nil {
+			return nil, endedFirst(err)
+		}
+		leave = r.gate.leave
 	}
 	if err := pass(); err != nil { // the origin may have stopped answering meanwhile
-		r.gate.leave()
+		leave()
 		return nil, err
 	}
 	if !r.gate.spend() {
-		r.gate.leave()
+		leave()
 		return nil, errBudget
 	}
-	return r.gate.leave, nil
+	return leave, nil
+}
+
+// mayFollow waits until a redirect may be followed. It returns false if the run ends first, or if the budget is used up.
+func (r *Recorder) mayFollow(ctx context.Context) bool {
+	_, err := r.gate.wait(ctx, 1)
+	return err == nil && r.gate.spend()
 }
 
 // redirect returns the target of a redirect that may be followed, else nil. The target has the same origin. Methods other than GET and HEAD

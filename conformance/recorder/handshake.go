@@ -70,7 +70,7 @@ func (r *Recorder) Handshake(ctx context.Context, g HandshakeRequest) evidence.H
 // handshakeOnce makes one attempt and stores it in h. If it cannot make an attempt, it returns the reason and leaves h unchanged.
 func (r *Recorder) handshakeOnce(ctx context.Context, g HandshakeRequest, h *evidence.Handshake) error {
 	origin := evidence.OriginOf("https://" + h.Address)
-	leave, err := r.admit(ctx, []route{{origin: origin}}, false)
+	leave, err := r.admit(ctx, []route{{origin: origin}}, false, nil)
 	if err != nil {
 		return err
 	}

@@ -40,33 +40,33 @@ func newGate(o Options) *gate {
 	return g
 }
 
-// enter waits for a slot and for the rate. After a nil error the caller must call leave.
-func (g *gate) enter(ctx context.Context) error {
+// enter waits for a slot and for the rate. It returns how many of n requests may be sent at once, see wait. After a nil error the caller must call leave.
+func (g *gate) enter(ctx context.Context, n int) (int, error) {
 	select {
 	case <-g.slots:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return 0, context.Cause(ctx)
 	}
-	if err := g.wait(ctx); err != nil {
+	n, err := g.wait(ctx, n)
+	if err != nil {
 		g.leave()
-		return err
 	}
-	return nil
+	return n, err
 }
 
-// wait returns when the rate and the node allow one more request. Requests wait one after the other.
-func (g *gate) wait(ctx context.Context) error {
+// wait returns when the rate and the node allow n more requests at once, or only one if there are no bursts any more. Requests wait one after the other.
+func (g *gate) wait(ctx context.Context, n int) (int, error) {
 	select {
 	case <-g.turn:
 		defer func() { g.turn <- struct{}{} }()
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return 0, context.Cause(ctx)
 	}
 	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
+		return 0, context.Cause(ctx)
 	}
 	g.mu.Lock()
-	d := g.pace.interval(g.clock())
+	d := g.pace.interval(g.clock(), n)
 	g.mu.Unlock()
 	for {
 		g.mu.Lock()
@@ -76,14 +76,17 @@ func (g *gate) wait(ctx context.Context) error {
 			break
 		}
 		if err := g.sleep(ctx, d); err != nil {
-			return err
+			return 0, err
 		}
 		d = 0 // the node may have refused another request meanwhile
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.pace.sent(g.clock())
-	return nil
+	if n > g.burst() {
+		n = 1
+	}
+	return n, nil
 }
 
 func (g *gate) leave() {

@@ -54,12 +54,12 @@ const (
 	slowest = 1 / 60.0
 )
 
-// interval returns how long the next request has to wait for the rate.
-func (p *pace) interval(now time.Time) time.Duration {
+// interval returns how long the next n requests, which are sent at once, have to wait for the rate.
+func (p *pace) interval(now time.Time, n int) time.Duration {
 	if p.rate == 0 || p.lastSent.IsZero() {
 		return 0
 	}
-	return max(0, time.Duration(float64(time.Second)/p.rate)-now.Sub(p.lastSent))
+	return max(0, time.Duration(float64(n)*float64(time.Second)/p.rate)-now.Sub(p.lastSent))
 }
 
 // takeWait returns how much is left of the wait that the latest refusal asked for. The caller then waits, so the wait is returned once only; pending is

@@ -73,6 +73,17 @@ func (r *Recorder) Slowdown() evidence.Slowdown {
 // Send sends one request, repeats it by its rules, and records the exchange. A request that exceeds the budget or the deadline is recorded
 // as not sent. Send never waits beyond the end of ctx.
 func (r *Recorder) Send(ctx context.Context, req Request) Answer {
+	if len(req.Beside) > 0 {
+		return r.sendTogether(ctx, req)
+	}
+	return r.send(ctx, req, nil)
+}
+
+// send is [Recorder.Send] for one request. Its first attempt may have a ticket, which is used up at the end in any case.
+func (r *Recorder) send(ctx context.Context, req Request, ticket func()) Answer {
+	if ticket != nil {
+		defer ticket()
+	}
 	for _, name := range slices.Sorted(maps.Keys(req.Conceal)) {
 		r.options.Redactor.Secret(name, req.Conceal[name])
 	}
@@ -81,6 +92,7 @@ func (r *Recorder) Send(ctx context.Context, req Request) Answer {
 	if err != nil {
 		return r.record(req, outcome{request: p.request, presented: presented, started: r.options.Clock(), failure: &evidence.Failure{Kind: evidence.FailureRefused, Message: err.Error()}})
 	}
+	p.ticket = ticket
 	o := r.deliver(ctx, req, p)
 	o.presented = presented
 	if o.reply != nil {
@@ -313,6 +325,8 @@ type Request struct {
 	// Annotate judges the answer by the node's document. It sees the exchange before redaction; its findings are redacted. Findings without
 	// a label get that of the request.
 	Annotate func(evidence.Exchange) []evidence.SchemaFindings
+	// Beside are requests to send at the same time, fewer than [Recorder.Burst] says. If it says less when their turn comes, they are not sent.
+	Beside []Request
 }
 
 // AnonymousGet returns a request for JSON without a token. It follows one redirect on its origin.
@@ -327,6 +341,8 @@ type Answer struct {
 	Body   []byte // decoded, up to the read limit
 	// Token is the access token of a request with Issues: the string member access_token of a JSON object.
 	Token string
+	// Beside are the answers to the requests that were sent at the same time, in their order; none if they were not sent.
+	Beside []Answer
 	// Exchange is the exchange as recorded, redacted.
 	Exchange evidence.Exchange
 }

@@ -44,7 +44,7 @@ func transport(o Options) *http.Transport {
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true, // decode decompresses, within bounds
 		MaxResponseHeaderBytes: HeaderLimit,
-		MaxIdleConnsPerHost:    o.Concurrency,
+		MaxIdleConnsPerHost:    max(o.Concurrency, limitedBurst), // a burst that has to connect does not arrive at once
 		IdleConnTimeout:        o.Timeout,
 	}
 }

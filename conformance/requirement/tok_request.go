@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -70,12 +71,13 @@ func tokenRequests() []Requirement {
 			Level: Recommended, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.1").AsDerived(),
 			Quote:    "For example, the value \"3600\" denotes that the access token will expire in one hour from the time the response was generated.",
-			Probe:    "Three token requests in sequence, then, when all other tokens of the client were issued, a call of the protected resource with the first token of the run. If a token comes again, expires_in must be the rest of its life: with --wait, a call after its first stated end shows whether it lives on. With --wait also a call with the token in use a few seconds before its stated end.",
-			Forgives: "The same token several times while it is valid. Rate limits leave it inconclusive.",
-			Fix:      "Issue tokens independently of each other and let each live until its own expiry: the network's known client fetches a token for every page it reads.",
+			Probe:    "Three token requests in sequence, then, when all other tokens of the client were issued, a call of the protected resource with the first token of the run. If a token comes again, expires_in must be the rest of its life: with --wait, a call after its first stated end shows whether it lives on. With --wait also a call with the token in use a few seconds before its stated end. At the end two clients request tokens at the same time, three requests each time, twice, and then one request alone.",
+			Forgives: "The same token several times while it is valid. Rate limits leave it inconclusive. Of requests at the same time, 429 and 503, and a failure in one of the two bursts only, which may be chance. They are left out where the operator lowers the rate below two requests a second or sends one at a time, and once the node has refused requests for load.",
+			Fix:      "Issue tokens independently of each other and let each live until its own expiry: the network's known client fetches a token for every page it reads. Let token requests at the same time wait for the database, not fail.",
 			Breaks:   "Issuing a token revokes the one before.",
 			Needs:    atToken(evidence.OK, "repeat-1", "repeat-2", "repeat-3"),
-			Reads:    append(onTarget("first-token", "handed-out-again", "in-use", "before-end", evidence.OK), evidence.TokenEndpoint.With("later")), After: []ID{needsToken}, Check: judgeRepeatedTokens,
+			Reads:    slices.Concat(onTarget("first-token", "handed-out-again", "in-use", "before-end", evidence.OK), []evidence.Label{evidence.TokenEndpoint.With("later")}, parallelTokenRequests()),
+			After:    []ID{needsToken}, Check: judgeRepeatedTokens,
 		},
 	}
 }
@@ -210,10 +212,47 @@ func judgeRepeatedTokens(e Evidence) Judgement {
 		return expect(x, "200 with an access token, each time").failed("a repeated token request was refused", describeError(x))
 	}
 	lives := judgeFirstToken(e)
-	if faults := append(judgeRepeatedStatements(e), findEarlyEnd(e)...); len(faults) > 0 {
+	if faults := slices.Concat(judgeRepeatedStatements(e), findEarlyEnd(e), findFailuresInParallel(e)); len(faults) > 0 {
 		return gather(append(faults, lives)...)
 	}
 	return lives
+}
+
+// parallelTokenRequests are the token requests of two clients at the same time, and the one after them.
+func parallelTokenRequests() []evidence.Label {
+	return append(slices.Concat(evidence.ParallelTokenRequests()...), evidence.LoneTokenRequest)
+}
+
+// findFailuresInParallel judges the token requests that were sent at the same time. Each burst must have lost one, since a single failure may be chance. A 503 is
+// how a server in front limits requests.
+func findFailuresInParallel(e Evidence) []Judgement {
+	alone := e.exchange(evidence.LoneTokenRequest)
+	if !hasToken(alone) {
+		return nil
+	}
+	isLost := func(x evidence.Exchange) bool {
+		return serverError(x) && x.Status() != 503 || x.Failure != nil && (x.Failure.Kind == evidence.FailureTimeout || x.Failure.Kind == evidence.FailureReset)
+	}
+	var lost []evidence.Exchange
+	for _, burst := range evidence.ParallelTokenRequests() {
+		var found []evidence.Exchange
+		for _, l := range burst {
+			if x, sent := e.Get(l); sent && isLost(x) {
+				found = append(found, x)
+			}
+		}
+		if len(found) == 0 {
+			return nil
+		}
+		lost = append(lost, found...)
+	}
+	labels := []evidence.Label{alone.Label}
+	for _, x := range lost[1:] {
+		labels = append(labels, x.Label)
+	}
+	return []Judgement{expect(lost[0], "200 with an access token, as alone").
+		failed(fmt.Sprintf("%d of %d token requests at the same time fail, and a request alone works", len(lost), len(parallelTokenRequests())-1), describeError(lost[0])).
+		Hinting("let requests at the same time wait for each other: a queue for the connections of the database, a timeout for its lock (SQLite busy_timeout, WAL), no row that each token request must change").Seen(labels...)}
 }
 
 // transferTime is how much later than the server a client may begin to count the life of a token.
