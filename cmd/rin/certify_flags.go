@@ -93,7 +93,7 @@ func (c *certifyFlags) groups() []flagGroup {
 		}},
 		{"Politeness", func(f *pflag.FlagSet) {
 			f.Float64Var(&t.Politeness.Rate, "rate", 0, "requests a second (default 4; no limit on loopback)")
-			f.IntVar(&t.Politeness.Concurrency, "concurrency", 0, "requests at a time (default 2; 8 on loopback)")
+			f.IntVar(&t.Politeness.Concurrency, "concurrency", 0, "requests at a time (default 2; 8 on loopback). A few bursts of 4 are sent, too, unless this is 1 or --rate is below 2")
 			f.BoolVar(&t.Polite, "polite", false, "one request at a time, one a second")
 			f.DurationVar(&t.Politeness.Timeout, "timeout", 0, "time for one request (default 35s)")
 			f.DurationVar(&t.Politeness.Deadline, "deadline", 0, "time for the whole run (default 10m plus --wait)")

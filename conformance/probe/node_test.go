@@ -79,6 +79,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	n.mu.Lock()
 	n.requests = append(n.requests, seen{q.Method, q.RequestURI, q.Header.Get("Authorization"), q.Header.Get("Content-Type"), string(body[:read]), q.Header.Clone()})
 	n.mu.Unlock()
+	q.Body = readCloser{strings.NewReader(string(body[:read]))} // for before
 	if n.before != nil && n.before(n, w, q) {
 		return
 	}

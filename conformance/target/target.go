@@ -108,7 +108,7 @@ type Staging struct {
 type Politeness struct {
 	// Rate is the number of requests a second; 0 is unlimited.
 	Rate float64 `json:"rate"`
-	// Concurrency is the number of requests at a time.
+	// Concurrency is the number of requests at a time, except in the few bursts that find confused callers.
 	Concurrency int `json:"concurrency"`
 	// Timeout bounds one request, Deadline the whole run.
 	Timeout  time.Duration `json:"timeoutNs"`

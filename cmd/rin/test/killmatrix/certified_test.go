@@ -1,6 +1,7 @@
 package killmatrix_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -91,7 +92,7 @@ func resultAt(ctx context.Context, change func(t *target.Target), deviations ...
 		t.Effort = draw.Deep
 	}
 	change(&t)
-	t.Politeness.Concurrency = 1 // requests share the clock: a pause of one would count for all that are on their way
+	t.Politeness.Concurrency = cmp.Or(t.Politeness.Concurrency, 1) // requests share the clock: a pause of one would count for all that are on their way
 	result, err := conformance.Certify(ctx, t, conformance.Options{Inputs: conformance.Inputs{Suite: "test", Clock: shared.Now, Pause: shared.Pause}})
 	if err != nil {
 		return none, err
