@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -89,25 +90,17 @@ var _ = Describe("Races at a node with a limited rate", func() {
 	It("send the calls of the other client beside those that are judged", func() {
 		n := newNode()
 		log := certifyPaced(remote(n), &paced{now: begun})
-		labelled := 0
-		for _, x := range log.Exchanges {
-			if strings.HasPrefix(string(x.Label), "info.") && strings.Contains(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ""), "[[access_token2") {
-				labelled++
-			}
-		}
-		second := map[string]bool{}
-		calls := 0
-		n.mu.Lock()
-		for token, client := range n.tokens {
-			second["Bearer "+token] = client == secondID
-		}
-		n.mu.Unlock()
+		unlabelled := map[string]int{}
 		for _, q := range n.log() {
-			if strings.HasPrefix(q.uri, "/ris/info/v1/oauth/info") && second[q.authorization] {
-				calls++
+			unlabelled[strings.Split(q.uri, "?")[0]]++
+		}
+		for _, x := range log.Exchanges {
+			if u, err := url.Parse(x.Request.URL); err == nil {
+				unlabelled[u.EscapedPath()] -= x.Attempts
 			}
 		}
-		Expect(calls-labelled).To(Equal(1+3*3), "one before the first burst, and three in each of three")
+		Expect(unlabelled["/ris/info/v1/oauth/info/"]).To(Equal(1+3*3), "one before the first burst, and three in each of three")
+		Expect(unlabelled["/ris/funding/v3/fundings"]).To(Equal(3))
 	})
 
 	It("find a node that keeps the client of a token request in a variable that all requests share", func() {

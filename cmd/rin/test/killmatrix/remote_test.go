@@ -10,7 +10,7 @@ import (
 
 var _ = Describe("The suite with the limits of a node elsewhere", func() {
 	remote := func(t *target.Target) {
-		t.Politeness.Rate, t.Politeness.Concurrency = target.RemoteRate, target.RemoteConcurrency
+		t.Politeness.Rate, t.Politeness.Concurrency = 100*target.RemoteRate, target.RemoteConcurrency // limited, and the test does not take minutes
 	}
 
 	DescribeTable("notices requests at the same time that a node confuses",
