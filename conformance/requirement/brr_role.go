@@ -178,7 +178,7 @@ func roleNeeded(e Evidence) Judgement {
 		}
 	}
 	if j = gather(parts...); j.Outcome != Fail {
-		j = gather(append(parts, roleDetours(e)...)...)
+		j = gather(slices.Concat(parts, roleDetours(e), rolelessVersions(e))...)
 	}
 	if j.Outcome != Pass && j.Outcome != Warn {
 		return j
@@ -243,7 +243,7 @@ func roleDetours(e Evidence) []Judgement {
 		if shared && slices.Contains(sharedURLs(e), x.Request.URL) {
 			continue // a cache hands the answer out to everybody
 		}
-		if x.Label.Case() == "no-role" || !sendsRolelessToken(x) || declaredPublic(e, r) {
+		if x.Label.Case() == "no-role" || callsOtherVersion(x) || !sendsRolelessToken(x) || declaredPublic(e, r) {
 			continue
 		}
 		if x.Status() == 304 && isConditional(x) && isRefusal(e.exchange(r.With("no-role"))) {

@@ -51,7 +51,7 @@ type Deviation struct {
 func Deviations() []Deviation {
 	return slices.Concat(
 		tokenDeviations(), lifetimeDeviations(), tokenRequestDeviations(), refusalDeviations(), grantDeviations(),
-		challengeDeviations(), bearerDeviations(), guardDeviations(), detourDeviations(), roleDeviations(), callerDeviations(), representationDeviations(),
+		challengeDeviations(), bearerDeviations(), guardDeviations(), detourDeviations(), olderVersionDeviations(), roleDeviations(), callerDeviations(), representationDeviations(),
 		infoDeviations(), documentDeviations(), operationDeviations(), recordDeviations(), detailDeviations(), hiddenDeviations(), versionDeviations(),
 		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), forgeryKindDeviations(), isolationDeviations(),
 		hygieneDeviations(), errorDeviations(), inputDeviations(), framingDeviations(), delayDeviations(), parameterDeviations(),
@@ -66,7 +66,7 @@ func Habits() []Deviation {
 	return slices.Concat(
 		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(), serverHabits(),
 		tokenHabits(), claimHabits(), tokenErrorHabits(), metadataHabits(),
-		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), representationHabits(),
+		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), olderVersionHabits(), representationHabits(),
 		infoHabits(), documentHabits(), identityHabits(), listHabits(), listFormHabits(), promiseHabits(), deadlineHabits(), parameterHabits(), recordHabits(),
 	)
 }
