@@ -81,6 +81,7 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 		w := r.newWalk(o, sheet.Items)
 		r.facts.with(func(f *facts) { f.walks[walkKey{at, evidence.FirstWalk}], f.sheets[at] = w, sheet })
 		r.learnNext(at, a, sheet)
+		r.learnItemLinks(at, a, list.Items)
 	}
 }
 
