@@ -13,7 +13,8 @@ import (
 // itemLinks is how many items of the list are requested by their own links. One of them may have been removed meanwhile.
 const itemLinks = 2
 
-// itemLinkCases follow the links of items to themselves, on the origin: the token must not be sent elsewhere.
+// itemLinkCases follow the links of items to themselves, on the origin: the token must not be sent elsewhere. The last row calls the list as a client does
+// that writes links itself.
 func itemLinkCases() []row {
 	var out []row
 	for n := range itemLinks {
@@ -22,7 +23,19 @@ func itemLinkCases() []row {
 			Plan: in(stageRest, stageAuthorized, stagePages).onlyIf(notQuick).onDemand(), Send: withoutSchemas(choose(itemLink(n))),
 		})
 	}
-	return out
+	return append(out, row{
+		Label: evidence.ListOperation.With("other-slash"), Words: "with a slash added to the path or removed there",
+		Plan: in(stageRest, stageAuthorized).onlyIf(notQuick).onDemand(), Send: withoutSchemas(choose(inOtherSlash)),
+	})
+}
+
+// inOtherSlash calls the list with a slash added at the end of its path or removed there: frameworks redirect such calls, often to a host that only they see.
+func inOtherSlash(_ *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
+	text, ok := pathVariant(res.URL, otherSlash)
+	if !ok {
+		return chosen{}, notApplicable("%s has no such variant", res.Name)
+	}
+	return chosen{text, nil}, nil
 }
 
 // learnItemLinks stores the links of the items of a list to themselves.

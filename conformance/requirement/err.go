@@ -84,7 +84,7 @@ func owesJSON(x evidence.Exchange) bool {
 func beforeRouting(x evidence.Exchange) bool {
 	c := x.Label.Case()
 	odd := []string{"bearer-", "id-", "query-", "odd-"}
-	return x.Family.IsDetour() || callsOtherVersion(x) || c == "good-forwarded" || slices.Contains(pathVariants(), c) || slices.ContainsFunc(odd, func(group string) bool { return strings.HasPrefix(string(c), group) })
+	return x.Family.IsDetour() || callsOtherVersion(x) || c == "good-forwarded" || c == otherSlash || slices.Contains(pathVariants(), c) || slices.ContainsFunc(odd, func(group string) bool { return strings.HasPrefix(string(c), group) })
 }
 
 func errorsAreJSON(e Evidence) Judgement {
