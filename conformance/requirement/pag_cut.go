@@ -18,8 +18,7 @@ const minCutRecords = 2
 func cutRecords(e Evidence) []Judgement {
 	whole, complete := wholeList(e)
 	list, known := operation(e, e.Roles.List)
-	matchingOnly := regexp.MustCompile(`(?i)\b(only|just) (the |those )?(matching|selected|requested|filtered)\b|\b(elements|entries|values) that match\b|\bnur (die )?(passenden|gewählten|gefilterten)\b`)
-	if !complete || !known || e.unsteady() || e.Spec.Says(list, matchingOnly) {
+	if !complete || !known {
 		return nil
 	}
 	full := map[string][]byte{}
@@ -50,6 +49,13 @@ func cutRecords(e Evidence) []Judgement {
 				failed("the filter "+filter+" cuts "+clip(name[0])+" of "+evidence.Count(count, "record")+" to what matches", describe(x)).
 				Hinting("select records with a subquery (EXISTS) and fetch their parts without the condition: no JOIN FETCH with WHERE, no include with where"))
 		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	matchingOnly := regexp.MustCompile(`(?i)\b(only|just) (the |those )?(matching|selected|requested|filtered)\b|\b(elements|entries|values) that match\b|\bnur (die )?(passenden|gewählten|gefilterten)\b`)
+	if e.unsteady() || e.Spec.Says(list, matchingOnly) {
+		return nil
 	}
 	return parts
 }
