@@ -38,7 +38,7 @@ func table() []row {
 	return slices.Concat(
 		registryCases(), tokenCases(), scopeCases(), infoCases(), endpointCases(), bearerCases(), operationCases(), fundingCases(), parallelTokenCases(),
 		tlsCases(), forgedCases(), expiryCases(), revocationCases(), metadataCases(), hygieneCases(), robustnessCases(), pagingCases(),
-		tableCases(), bearerFamilies(), forgedFamilies(), tokenFamilies(), detourFamilies(), roleDetours(), brokenCases(),
+		tableCases(), bearerFamilies(), forgedFamilies(), tokenFamilies(), detourFamilies(), roleDetours(), versionCases(), brokenCases(),
 	)
 }
 

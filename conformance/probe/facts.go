@@ -37,6 +37,8 @@ type facts struct {
 	// walks are the pages of lists, next the links to next pages.
 	walks map[walkKey]*walk
 	next  map[evidence.Resource]link
+	// itemLinks are the links of items to themselves.
+	itemLinks map[evidence.Resource][]itemLinkTo
 	// ways are the URLs that good calls chose, for [way].
 	ways map[evidence.Label]chosen
 	// validators are those of the last good answer of a resource.
@@ -68,7 +70,7 @@ func newFacts() *facts {
 		items:    map[evidence.Resource][]item{},
 		records:  map[evidence.Resource]*records{},
 		cookies:  map[evidence.Resource][]*http.Cookie{}, unconnected: map[evidence.Label]bool{},
-		walks: map[walkKey]*walk{}, next: map[evidence.Resource]link{},
+		walks: map[walkKey]*walk{}, next: map[evidence.Resource]link{}, itemLinks: map[evidence.Resource][]itemLinkTo{},
 		ways: map[evidence.Label]chosen{}, validators: map[evidence.Resource]validators{},
 		listPages: map[evidence.Resource]openapi.ListPage{}, readings: map[readingName]*reading{},
 		bounds: map[evidence.Resource][]describedBound{}, columns: map[evidence.Resource]columns{}, instants: map[evidence.Resource][]instant{},

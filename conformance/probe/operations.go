@@ -81,6 +81,7 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 		w := r.newWalk(o, listPage.Items)
 		r.facts.with(func(f *facts) { f.walks[walkKey{at, evidence.FirstWalk}], f.listPages[at] = w, listPage })
 		r.learnNext(at, a, listPage)
+		r.learnItemLinks(at, a, list.Items)
 	}
 }
 

@@ -53,7 +53,7 @@ func pagingCases() []row {
 		{Label: "list.filter-three", Plan: read.onlyIf(onList(func(o openapi.Operation) bool { return len(filtersOf(o)) > 2 })), Send: choose(filtersAtOnce(3))},
 		{Label: "list.filter-running", Plan: running, Send: choose(runningFilter("true"))},
 		{Label: "list.filter-not-running", Plan: running, Send: choose(runningFilter("false"))},
-	}, whole(evidence.SecondWalk, again), pages(evidence.SecondWalk, again), whole(evidence.ThirdWalk, again), pages(evidence.ThirdWalk, again), readingCases())
+	}, whole(evidence.SecondWalk, again), pages(evidence.SecondWalk, again), whole(evidence.ThirdWalk, again), pages(evidence.ThirdWalk, again), readingCases(), itemLinkCases(), unpublishedCases())
 }
 
 // filterCases are a valid value of each query parameter of the list, and the values of its filters.

@@ -192,7 +192,7 @@ func judgeMissingRole(e Evidence) Judgement {
 		}
 	}
 	if j = gather(parts...); j.Outcome != Fail {
-		j = gather(append(parts, judgeRoleDetours(e)...)...)
+		j = gather(slices.Concat(parts, judgeRoleDetours(e), rolelessVersions(e))...)
 	}
 	if j.Outcome != Pass && j.Outcome != Warn {
 		return j
@@ -256,7 +256,7 @@ func judgeRoleDetours(e Evidence) []Judgement {
 		if cacheFails && slices.Contains(sharedURLs(e), x.Request.URL) {
 			continue // a cache hands the answer out to everybody
 		}
-		if x.Label.Case() == "no-role" || !sendsRolelessToken(x) || declaredPublic(e, r) {
+		if x.Label.Case() == "no-role" || callsOtherVersion(x) || !sendsRolelessToken(x) || declaredPublic(e, r) {
 			continue
 		}
 		if x.Status() == 304 && isConditional(x) && isRefusal(e.exchange(r.With("no-role"))) {

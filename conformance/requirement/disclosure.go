@@ -30,7 +30,7 @@ const spareToken = "spare_access_token"
 // isDisclosure reports whether an answer gives content to a request without a good token.
 func isDisclosure(x evidence.Exchange) bool {
 	hasContent := success(x) && x.Request.Method != "HEAD" && len(bytes.TrimSpace(x.Response.Body)) > 0
-	return hasContent && lacksGoodToken(x) && !isTryOutURL(x.Request.URL) && !isExpiredInRun(x)
+	return hasContent && lacksGoodToken(x) && !isTryOutURL(x.Request.URL) && !isExpiredInRun(x) && !callsOtherVersion(x)
 }
 
 // isExpiredInRun reports whether a call presents a token that expired while the run waited. BRR-10 judges it and allows a cache of one minute.

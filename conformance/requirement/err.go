@@ -85,7 +85,7 @@ func shouldBeJSON(x evidence.Exchange) bool {
 func mayFailBeforeRouting(x evidence.Exchange) bool {
 	c := x.Label.Case()
 	odd := []string{"bearer-", "id-", "query-", "odd-"}
-	return x.Family.IsDetour() || c == "good-forwarded" || slices.Contains(pathVariants(), c) || slices.ContainsFunc(odd, func(group string) bool { return strings.HasPrefix(string(c), group) })
+	return x.Family.IsDetour() || callsOtherVersion(x) || c == "good-forwarded" || c == otherSlash || slices.Contains(pathVariants(), c) || slices.ContainsFunc(odd, func(group string) bool { return strings.HasPrefix(string(c), group) })
 }
 
 // judgeErrorsAsJSON is the check of ERR-02.

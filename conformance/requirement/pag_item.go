@@ -35,12 +35,12 @@ func listedItems() []Requirement {
 			Level: Recommended, Gate: Gating, Profile: API,
 			Source:   RFC(9110, "15.5.5"),
 			Quote:    "The 404 (Not Found) status code indicates that the origin server did not find a current representation for the target resource or is not willing to disclose that one exists.",
-			Probe:    "The detail operation with an id that does not exist, and with five that are nearly a listed one: cut, extended, as a pattern, beyond the range of numbers, in another spelling. Up to four ids that the numbers of the listed ones pass over, and two that other records name and no list has: drafts, and what is not published yet, must not be there. Each operation below a record, for a record that does not exist.",
-			Forgives: "410; 400 where ids follow a pattern, and 403 (warnings); a redirect to the listed id; another spelling of the same number where the document says integer, another case, and blanks at the end (warnings); records that the list leaves out, unless the document or the record itself says that they are hidden; operations below a record whose document describes no 404.",
+			Probe:    "The detail operation with an id that does not exist, and with five that are nearly a listed one: cut, extended, as a pattern, beyond the range of numbers, in another spelling. Up to four ids that the numbers of the listed ones pass over, and two that other records name and no list has: drafts, and what is not published yet, must not be there. The list with parameters that the document does not describe and that show drafts in other software. Each operation below a record, for a record that does not exist.",
+			Forgives: "410; 400 where ids follow a pattern, and 403 (warnings); a redirect to the listed id; another spelling of the same number where the document says integer, another case, and blanks at the end (warnings); records that the list leaves out, unless the document or the record itself says that they are hidden (if an undescribed parameter shows them, a warning); operations below a record whose document describes no 404.",
 			Fix:      "Compare the whole id: no parseInt, no LIKE, no comparison of a text with a number in the database. Answer 404 when the record is not found: catch the error of the lookup (ValueError, NoSuchElementException, EntityNotFoundException) and map it, in Spring with @ResponseStatus(NOT_FOUND).",
 			Breaks:   "Unknown ids give 500.",
 			Needs:    []evidence.Label{detail.With("unknown-id")},
-			Reads:    []evidence.Label{evidence.WholeRun}, After: after, Control: detail.With(evidence.OK), Check: onList(judgeUnknownIDs),
+			Reads:    append(unpublishedLabels(), evidence.WholeRun), After: after, Control: detail.With(evidence.OK), Check: onList(judgeUnknownIDs),
 		},
 	}
 }
@@ -53,7 +53,7 @@ func judgeUnknownIDs(e Evidence) Judgement {
 			parts = append(parts, judgeNearID(e, x))
 		}
 	}
-	parts = slices.Concat(parts, findHiddenRecords(e), judgeBelowUnknownRecord(e), findForeignRecords(e))
+	parts = slices.Concat(parts, findHiddenRecords(e), shownBySwitch(e), judgeBelowUnknownRecord(e), findForeignRecords(e))
 	return gather(withoutRepeats(parts)...)
 }
 

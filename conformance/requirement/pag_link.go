@@ -19,11 +19,11 @@ func links() []Requirement {
 		Level: StandardMust, Gate: Gating, Profile: API,
 		Source:   RFC(8288, "3.3").And(RFC(8288, "3")),
 		Quote:    "The rel parameter MUST be present but MUST NOT appear more than once in a given link-value",
-		Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page is followed on the origin; of pages with numbers the links to the first, previous, next and last one must name that page, and keep size and filters. A call of each operation with a made-up host in the headers of a proxy: it must not come back in an address.",
-		Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, and an item that names itself on another origin (warnings).",
+		Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page and those of two items to themselves are followed on the origin; of pages with numbers the links to the first, previous, next and last one must name that page, and keep size and filters. A call of each operation with a made-up host in the headers of a proxy: it must not come back in an address. The redirects of calls with and without a slash at the end of the path.",
+		Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, an item that names itself on another origin, and one of two links of items that does not work (warnings); a link of an item that leads to a page, to a list or to a refusal; a redirect to another public host, such as a login.",
 		Fix:      "Build links as relative references or from the public https address, not from the host of the request. Behind a proxy: Spring server.forward-headers-strategy=framework, Django SECURE_PROXY_SSL_HEADER and USE_X_FORWARDED_HOST, Laravel TrustProxies.",
 		Breaks:   "rel=next points to http://.",
-		Reads:    []evidence.Label{list.With("link-next"), evidence.WholeRun}, After: afterDocument(), Check: onList(judgeLinks),
+		Reads:    append(itemLinkLabels(), list.With("link-next"), list.With(otherSlash), evidence.WholeRun), After: afterDocument(), Check: onList(judgeLinks),
 	}}
 }
 
@@ -46,6 +46,7 @@ func judgeLinks(e Evidence) Judgement {
 		}
 	}
 	parts = append(parts, findBelievedHosts(e)...)
+	parts = append(parts, redirectsStayHome(e, func(r evidence.Resource) bool { return slices.Contains(e.Roles.Operations, r) })...)
 	if !found && len(parts) == 0 {
 		return Inapplicable("no answer has a link")
 	}
@@ -57,6 +58,7 @@ func judgeLinks(e Evidence) Judgement {
 	if !slices.ContainsFunc([]ID{"PAG-01", "PAG-02", "PAG-04", "PAG-07"}, func(id ID) bool { return e.judge(id).Outcome == Fail }) {
 		parts = append(parts, judgePageLinks(e)...) // otherwise a wrong page is the nearest cause
 	}
+	parts = append(parts, itemLinksWork(e)...)
 	next, sent := e.Get(e.Roles.List.With("link-next"))
 	if sent {
 		parts = append(parts, judgeNextPage(e, next))

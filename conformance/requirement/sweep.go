@@ -88,7 +88,7 @@ func isAnsweredByGuard(e Evidence, x evidence.Exchange) bool {
 
 // hasOtherPath reports whether a call has another spelling of the path than the plain call.
 func hasOtherPath(x, plain evidence.Exchange) bool {
-	if slices.Contains(pathVariants(), x.Label.Case()) || x.Family == evidence.PathDetours {
+	if slices.Contains(pathVariants(), x.Label.Case()) || x.Family == evidence.PathDetours || callsOtherVersion(x) || x.Label.Case() == otherSlash {
 		return true
 	}
 	return x.Family == evidence.RoleDetours && pathOf(x.Request.URL) != pathOf(plain.Request.URL)

@@ -51,12 +51,12 @@ type Deviation struct {
 func Deviations() []Deviation {
 	return slices.Concat(
 		tokenDeviations(), lifetimeDeviations(), tokenRequestDeviations(), refusalDeviations(), grantDeviations(),
-		challengeDeviations(), bearerDeviations(), guardDeviations(), detourDeviations(), roleDeviations(), callerDeviations(), representationDeviations(),
+		challengeDeviations(), bearerDeviations(), guardDeviations(), detourDeviations(), olderVersionDeviations(), roleDeviations(), callerDeviations(), representationDeviations(),
 		infoDeviations(), documentDeviations(), operationDeviations(), recordDeviations(), detailDeviations(), hiddenDeviations(), versionDeviations(),
 		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), forgeryKindDeviations(), isolationDeviations(),
 		hygieneDeviations(), errorDeviations(), inputDeviations(), framingDeviations(), delayDeviations(), parameterDeviations(),
 		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), valueListDeviations(), promiseDeviations(),
-		deadlineDeviations(), identityDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(),
+		deadlineDeviations(), identityDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(), itemLinkDeviations(), viewDeviations(),
 	)
 }
 
@@ -66,8 +66,8 @@ func Habits() []Deviation {
 	return slices.Concat(
 		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(), serverHabits(),
 		tokenHabits(), claimHabits(), tokenErrorHabits(), metadataHabits(),
-		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), representationHabits(),
-		infoHabits(), documentHabits(), identityHabits(), listHabits(), listFormHabits(), promiseHabits(), deadlineHabits(), parameterHabits(), recordHabits(),
+		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), olderVersionHabits(), representationHabits(),
+		infoHabits(), documentHabits(), identityHabits(), listHabits(), itemLinkHabits(), viewHabits(), listFormHabits(), promiseHabits(), deadlineHabits(), parameterHabits(), recordHabits(),
 	)
 }
 

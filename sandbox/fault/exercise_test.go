@@ -172,7 +172,7 @@ func resourceRequests(first, second, roleless string) []probe {
 	}
 	filtered := get(list + "?funderId=nobody-else")
 	probes = append(probes, filtered.withAuth("Bearer "+roleless), filtered.withAuth("Bearer "+second), filtered, head(list).withAuth("Bearer "+roleless),
-		get(list).withAuth("Bearer "+roleless).with("X-Forwarded-For", "10.0.0.5"), get(list+"/").withAuth("Bearer "+roleless),
+		get(list).withAuth("Bearer "+roleless).with("X-Forwarded-For", "10.0.0.5"), get(list+"/").withAuth("Bearer "+roleless), get(api+"/funding/v2/fundings").withAuth("Bearer "+roleless), get(api+"/funding/fundings"), get(list+"/").withAuth("Bearer "+second), get(list+"?publicationState=preview").withAuth("Bearer "+second),
 		get(list+"?again=1").withAuth("Bearer "+second), get(list+"?again=1").withAuth("Bearer "+second))
 	for _, target := range []string{info, list, list + "/XF-00000003"} {
 		probes = append(probes, get(target).withAuth("Bearer "+second).with("Accept-Language", "en"), get(target).withAuth("Bearer "+second).with("If-None-Match", `"other"`),

@@ -1,0 +1,109 @@
+package requirement
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// minCutRecords is how many records a filter must cut: one alone may have been edited meanwhile.
+const minCutRecords = 2
+
+// cutRecords finds filters that cut the array by which they select: each record shows only the elements that match, as by a join that fetches with the
+// condition of the filter. A filter that leaves one element that does not match is not to blame.
+func cutRecords(e Evidence) []Judgement {
+	whole, complete := wholeList(e)
+	list, known := operation(e, e.Roles.List)
+	if !complete || !known {
+		return nil
+	}
+	full := map[string][]byte{}
+	for _, item := range whole {
+		full[e.identity(item)] = item
+	}
+	var parts []Judgement
+	for _, x := range e.Exchanges {
+		if x.Label.Resource() != e.Roles.List || !success(x) || x.Given["or"] != "" || !isMemberFilter(x) && x.Label.Case() != "filter-seen" {
+			continue
+		}
+		name := strings.FieldsFunc(x.Given["member"]+".", func(c rune) bool { return c == '.' || c == '[' || c == ']' })
+		items, err := e.itemsOf(x)
+		if err != nil || len(name) == 0 {
+			continue
+		}
+		count, kept := 0, false
+		for _, item := range items {
+			cut, spared := cutBy(x, item, full[e.identity(item)], name[0])
+			kept = kept || spared
+			if cut {
+				count++
+			}
+		}
+		if count >= minCutRecords && !kept {
+			filter := condition{parameter: x.Given["parameter"], member: x.Given["member"], value: x.Given["value"]}.String()
+			parts = append(parts, expect(x, "the whole "+clip(name[0])+" of each record").
+				failed("the filter "+filter+" cuts "+clip(name[0])+" of "+evidence.Count(count, "record")+" to what matches", describe(x)).
+				Hinting("select records with a subquery (EXISTS) and fetch their parts without the condition: no JOIN FETCH with WHERE, no include with where"))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	matchingOnly := regexp.MustCompile(`(?i)\b(only|just) (the |those )?(matching|selected|requested|filtered)\b|\b(elements|entries|values) that match\b|\bnur (die )?(passenden|gewählten|gefilterten)\b`)
+	if e.unsteady() || e.Spec.Says(list, matchingOnly) {
+		return nil
+	}
+	return parts
+}
+
+// cutBy compares the array in a record of the filtered list with that of the whole list. It is cut if the elements that are left match the filter, and all
+// others do not. spared reports whether an element that does not match is left.
+func cutBy(x evidence.Exchange, filtered, whole []byte, name string) (cut, spared bool) {
+	left, all := arrayMember(filtered, name), arrayMember(whole, name)
+	if len(left) == 0 || len(all) == 0 {
+		return false, false
+	}
+	matches := func(element json.RawMessage) bool {
+		alone, err := json.Marshal(map[string][]json.RawMessage{name: {element}})
+		return err == nil && containsFold(openapi.MemberValues(alone, x.Given["member"]), x.Given["value"])
+	}
+	if !slices.ContainsFunc(left, matches) {
+		return false, false // the member that the filter means is another one
+	}
+	for _, element := range left {
+		if !matches(element) {
+			return false, true
+		}
+	}
+	inLeft := func(element json.RawMessage) bool {
+		return slices.ContainsFunc(left, func(own json.RawMessage) bool { return sameValue(own, element) })
+	}
+	for _, element := range left {
+		if !slices.ContainsFunc(all, func(own json.RawMessage) bool { return sameValue(own, element) }) {
+			return false, false // the record was edited
+		}
+	}
+	for _, element := range all {
+		if matches(element) != inLeft(element) {
+			return false, false
+		}
+	}
+	return len(left) < len(all), false
+}
+
+// arrayMember returns the elements of an array in a record.
+func arrayMember(record []byte, name string) []json.RawMessage {
+	var members map[string]json.RawMessage
+	if len(record) == 0 || json.Unmarshal(record, &members) != nil {
+		return nil
+	}
+	var out []json.RawMessage
+	if json.Unmarshal(members[name], &out) != nil {
+		return nil
+	}
+	return out
+}

@@ -1,0 +1,60 @@
+package requirement
+
+import (
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// unpublishedCases returns the cases of the list with switches that show what is not published.
+func unpublishedCases() []evidence.Case { return []evidence.Case{"unpublished-1", "unpublished-2"} }
+
+func unpublishedLabels() []evidence.Label {
+	var out []evidence.Label
+	for _, c := range unpublishedCases() {
+		out = append(out, evidence.ListOperation.With(c))
+	}
+	return out
+}
+
+// shownBySwitch finds records that the complete list lacks, in the list with a switch that the document does not describe. Records that are not for clients,
+// as they say themselves, are failures. Others may be left out of the list for another reason, such as archived ones.
+func shownBySwitch(e Evidence) []Judgement {
+	whole, complete := wholeList(e)
+	if !complete || e.Roles.List == "" || e.unsteady() {
+		return nil
+	}
+	listed := map[string]bool{}
+	for _, id := range e.identities(whole) {
+		listed[id] = true
+	}
+	var parts []Judgement
+	for _, c := range unpublishedCases() {
+		x, sent := e.Get(e.Roles.List.With(c))
+		if !sent || !success(x) {
+			continue
+		}
+		items, err := e.itemsOf(x)
+		if err != nil {
+			continue
+		}
+		want := expect(x, "the records of the list")
+		surplus, why := 0, ""
+		for _, item := range items {
+			id := e.identity(item)
+			if id == "" || listed[id] || listedAgain(e, id) {
+				continue
+			}
+			if surplus++; why == "" {
+				why = hidingMember(item, whole, answeredAt(x))
+			}
+		}
+		switch {
+		case why != "":
+			parts = append(parts, want.failed("a parameter that the document does not describe shows a record that no list holds: "+why, describe(x)).Hinting(switchHint))
+		case surplus > 0:
+			parts = append(parts, want.warned("a parameter that the document does not describe shows "+evidence.Count(surplus, "record")+" that no list holds", describe(x)).Hinting(switchHint))
+		}
+	}
+	return parts
+}
+
+const switchHint = "ignore the switch for clients of the API, or tie it to a permission: in Strapi publicationState and status, in own code includeDrafts, preview or debug"
