@@ -55,7 +55,7 @@ func Deviations() []Deviation {
 		infoDeviations(), documentDeviations(), operationDeviations(), recordDeviations(), detailDeviations(), hiddenDeviations(), versionDeviations(),
 		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), forgeryKindDeviations(), isolationDeviations(),
 		hygieneDeviations(), errorDeviations(), inputDeviations(), framingDeviations(), delayDeviations(), parameterDeviations(),
-		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), valueListDeviations(), promiseDeviations(),
+		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), valueListDeviations(), promiseDeviations(), unmatchedDeviations(),
 		deadlineDeviations(), identityDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(),
 	)
 }
@@ -67,7 +67,7 @@ func Habits() []Deviation {
 		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(), serverHabits(),
 		tokenHabits(), claimHabits(), tokenErrorHabits(), metadataHabits(),
 		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), representationHabits(),
-		infoHabits(), documentHabits(), identityHabits(), listHabits(), listFormHabits(), promiseHabits(), deadlineHabits(), parameterHabits(), recordHabits(),
+		infoHabits(), documentHabits(), identityHabits(), listHabits(), listFormHabits(), promiseHabits(), unmatchedHabits(), deadlineHabits(), parameterHabits(), recordHabits(),
 	)
 }
 
