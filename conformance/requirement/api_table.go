@@ -47,6 +47,7 @@ func tablesKept(e Evidence) Judgement {
 		return Inapplicable("no answer is CSV")
 	}
 	s.add("numbers", tableNumbers(e))
+	s.add("rows", tableRows(e))
 	return s.judge().Noting(notes...)
 }
 

@@ -55,7 +55,7 @@ func Deviations() []Deviation {
 		infoDeviations(), documentDeviations(), operationDeviations(), recordDeviations(), detailDeviations(), hiddenDeviations(), versionDeviations(),
 		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), forgeryKindDeviations(), isolationDeviations(),
 		hygieneDeviations(), errorDeviations(), inputDeviations(), framingDeviations(), delayDeviations(), parameterDeviations(),
-		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), valueListDeviations(), promiseDeviations(), unmatchedDeviations(),
+		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), valueListDeviations(), promiseDeviations(), unmatchedDeviations(), tableRowDeviations(),
 		deadlineDeviations(), identityDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(),
 	)
 }
@@ -66,7 +66,7 @@ func Habits() []Deviation {
 	return slices.Concat(
 		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(), serverHabits(),
 		tokenHabits(), claimHabits(), tokenErrorHabits(), metadataHabits(),
-		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), representationHabits(),
+		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), representationHabits(), tableHabits(),
 		infoHabits(), documentHabits(), identityHabits(), listHabits(), listFormHabits(), promiseHabits(), unmatchedHabits(), deadlineHabits(), parameterHabits(), recordHabits(),
 	)
 }
