@@ -169,6 +169,9 @@ func UnmatchedCase(name string, n int) Case {
 	return Case("unmatched-" + Slug(name) + "-" + strconv.Itoa(n))
 }
 
+// DefaultCase sends the documented default of a parameter (PAG-07); Given has parameter and value.
+func DefaultCase(name string) Case { return Case("default-" + Slug(name)) }
+
 // InstantCase writes one instant in the n-th way, from 1, for a parameter of the format date-time (PAG-07): first in UTC, then with other offsets. Given has
 // parameter and value.
 func InstantCase(name string, n int) Case {

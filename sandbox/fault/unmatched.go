@@ -15,6 +15,10 @@ func unmatchedDeviations() []Deviation {
 			Why:     "The document describes a filter by country under the name from before a renaming; the node drops it like any unknown parameter, and all items come back.",
 			Example: listWith("residence=AT"),
 			Wrap:    both(describeListParameter("residence", "Only calls for applicants who live in this country.", schema{"type": "string"}), editQuery(func(q url.Values) { q.Del("residence") }))},
+		{Name: "default-of-another-version", Breaks: []string{"PAG-07"},
+			Why:     "The document says that records in the archive are left out by default; a later version of the node lists them, unless a client asks it not to.",
+			Example: listWith("archive=false"),
+			Wrap:    describeArchive(false)},
 	}
 }
 
@@ -27,6 +31,9 @@ func unmatchedHabits() []Deviation {
 		{Name: "parameter-for-the-log",
 			Why:  "The list has a described parameter by which clients mark their requests in the node's log; it changes nothing.",
 			Wrap: both(describeListParameter("mark", "Is written to the log with the request, so that only your requests are found there.", schema{"type": "string"}), editQuery(func(q url.Values) { q.Del("mark") }))},
+		{Name: "default-sent-in-words",
+			Why:  "The list has a described parameter that leaves out the records in the archive; its default keeps them, also if a client sends it.",
+			Wrap: describeArchive(true)},
 		{Name: "view-of-a-record",
 			Why: "The list has a described parameter with a vocabulary that selects the form of its records; with these records all forms are the same.",
 			Wrap: both(describeListParameter("depth", "Only the answer changes: how much of each record is shown.", schema{"type": "string", "enum": []any{"core", "common", "full"}}),
@@ -70,4 +77,14 @@ func emptyUnless(name, known string) wrap {
 		}
 		a.send(w, r)
 	}, List)
+}
+
+// describeArchive makes a wrap that describes the parameter archive of the list with this default. Only archive=false leaves out some records.
+func describeArchive(usual bool) wrap {
+	return both(describeListParameter("archive", "Whether records in the archive are listed, too.", schema{"type": "boolean", "default": usual}),
+		rewriteSuccess(func(a *answer) {
+			if a.request.URL.Query().Get("archive") == "false" {
+				a.hide(func(record map[string]any) bool { return strings.HasSuffix(text(record["id"]), "3") })
+			}
+		}, List))
 }
