@@ -163,6 +163,15 @@ func SeveralCase(name string) Case { return Case("filter-several-" + Slug(name))
 // EffectCase tries one of two values at the far ends of what a parameter may be (PAG-07); Given has parameter and value.
 func EffectCase(name string, n int) Case { return Case("effect-" + Slug(name) + "-" + strconv.Itoa(n)) }
 
+// UnmatchedCase tries the n-th value, from 1, of a filter that no member of the items is named after (PAG-07); Given has parameter, value and unmatched: "listed" for
+// a value of the vocabulary, "made-up" for a word that no item has, or "seen" for one that an item has.
+func UnmatchedCase(name string, n int) Case {
+	return Case("unmatched-" + Slug(name) + "-" + strconv.Itoa(n))
+}
+
+// DefaultCase sends the documented default of a parameter (PAG-07); Given has parameter and value.
+func DefaultCase(name string) Case { return Case("default-" + Slug(name)) }
+
 // InstantCase writes one instant in the n-th way, from 1, for a parameter of the format date-time (PAG-07): first in UTC, then with other offsets. Given has
 // parameter and value.
 func InstantCase(name string, n int) Case {

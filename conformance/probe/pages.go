@@ -71,7 +71,7 @@ func filterCases(n Node, o openapi.Operation) []row {
 			})
 		}
 	}
-	return slices.Concat(out, boundCases(o), momentCases(o), searchCases(o), effectCases(o), instantCases(o))
+	return slices.Concat(out, boundCases(o), exchangedCases(o), momentCases(o), searchCases(o), effectCases(o), unmatchedCases(o), defaultCases(o), instantCases(o))
 }
 
 // plannedValues is how many values of a filter without a vocabulary the plan counts; further ones are sent on demand.

@@ -48,6 +48,7 @@ func judgeTables(e Evidence) Judgement {
 	}
 	s.add("numbers", judgeTableNumbers(e))
 	s.add("exports", judgeExports(e))
+	s.add("rows", tableRows(e))
 	return s.judge().Noting(notes...)
 }
 

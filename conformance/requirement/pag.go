@@ -44,7 +44,7 @@ func pageParameters() []Requirement {
 			Level: Recommended, Gate: Gating, Profile: API,
 			Source:   RFC(9110, "15.5.1"),
 			Quote:    "The 400 (Bad Request) status code indicates that the server cannot or will not process the request due to something that is perceived to be a client error",
-			Probe:    "The list operation with the size -1, 0, abc and 99999999999, the page -1 and abc, a value that is not in the vocabulary of a filter, and an unknown parameter; on each operation values that the document does not allow: outside of a vocabulary, just beyond a bound or a length, of another type, or left out although required; and values that parsers stumble over: half an escape, a single quote, a parameter that comes twice, a number beyond 64 bits, a date that does not exist.",
+			Probe:    "The list operation with the size -1, 0, abc and 99999999999, the page -1 and abc, a value that is not in the vocabulary of a filter, and an unknown parameter; on each operation values that the document does not allow: outside of a vocabulary, just beyond a bound or a length, of another type, or left out although required; and values that parsers stumble over: half an escape, a single quote, a parameter that comes twice, a number beyond 64 bits, a date that does not exist; and a range whose ends are exchanged.",
 			Forgives: "Any 4xx, the default instead of the bad value, an empty list, 503 with Retry-After; a 5xx that came once only; bytes that are not UTF-8, control characters, half escapes and very long values outside of the profile full (a warning); the whole list for a value that is not in the vocabulary (a warning), for one of another type, or the first page for a cursor that cannot be read, where the document does not say that it is refused.",
 			Fix:      "Check parameters before they reach the database and answer 400. Spring: @Validated with @Min and @Max, and a handler for MethodArgumentTypeMismatchException and ConstraintViolationException; Flask: catch ValueError of int().",
 			Breaks:   "size=abc gives 500.",
@@ -290,7 +290,7 @@ func judgeBadValues(e Evidence) Judgement {
 			parts = append(parts, j)
 		}
 	}
-	for _, c := range []evidence.Case{"page-huge", "page-last"} {
+	for _, c := range []evidence.Case{"page-huge", "page-last", "range-exchanged"} {
 		if x, sent := e.Get(e.Roles.List.With(c)); sent { // older evidence lacks these calls
 			parts = append(parts, judgeBadValue(e, x))
 		}

@@ -19,12 +19,12 @@ func filters() []Requirement {
 		Level: Network, Gate: Gating, Profile: API,
 		Source:   NET("R15"),
 		Quote:    definedByDocument,
-		Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary; for ids also with one that no item has; together with a page; two filters at once; and runningCalls with true and false. Searches for a word of the data, also in another case, in part, and with % or _ in it, and for a word that no item has. Values of the data for each parameter that bounds a number or a date, among them days just before and after midnight. Two far values of each date and number: one of them must leave out something. One instant with several offsets from UTC for each date with a time. The records of a filtered list with those of the whole one: the filter must not cut them.",
+		Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary; for ids also with one that no item has; together with a page; two filters at once; and runningCalls with true and false. Searches for a word of the data, also in another case, in part, and with % or _ in it, and for a word that no item has. Values of the data for each parameter that bounds a number or a date, among them days just before and after midnight; and a range whose ends are exchanged, which no item fits. Two far values of each date and number: one of them must leave out something. Values of each other described filter that names no member: they must not all give the whole list. The documented default of each text and boolean, which must give the list without it. One instant with several offsets from UTC for each date with a time. The records of a filtered list with those of the whole one: the filter must not cut them.",
 		Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing; items of one kind only, where the declared vocabulary has no other; two filters that are joined by or, or refused together (warnings); any reading of runningCalls that does not contradict itself; whether a bound itself is within, and in which time zone its day lies, where the document does not say it and all answers agree.",
 		Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the code reads the declared name. Add each filter to the query as a further condition: code that rebuilds the query for each filter loses the others.",
 		Breaks:   "The filter is ignored and all items come back.",
 		Needs:    []evidence.Label{list.With("filter-seen")},
-		Reads:    []evidence.Label{list.With("filter-other"), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(judgeFilters),
+		Reads:    []evidence.Label{list.With("filter-other"), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(judgeFilters), Breach: uselessFilter,
 	}}
 }
 
@@ -51,7 +51,7 @@ func judgeFilters(e Evidence) Judgement {
 		}
 	}
 	paged, _ := judgeFilteredReadings(e)
-	parts = slices.Concat(parts, paged, judgeBounds(e), judgeSearches(e), findIneffectiveParameters(e), findDifferentInstants(e), judgeRunningCalls(e), cutRecords(e))
+	parts = slices.Concat(parts, paged, judgeBounds(e), judgeSearches(e), findIneffectiveParameters(e), unmatchedFilters(e), exchangedRange(e), otherDefaults(e), findDifferentInstants(e), judgeRunningCalls(e), cutRecords(e))
 	j := gather(withoutRepeats(parts)...)
 	why, skipped := e.Skipped(e.Roles.List.With("filter-other"))
 	switch {

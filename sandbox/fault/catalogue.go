@@ -55,7 +55,7 @@ func Deviations() []Deviation {
 		infoDeviations(), documentDeviations(), operationDeviations(), recordDeviations(), detailDeviations(), hiddenDeviations(), versionDeviations(),
 		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), forgeryKindDeviations(), isolationDeviations(),
 		hygieneDeviations(), errorDeviations(), inputDeviations(), framingDeviations(), delayDeviations(), parameterDeviations(),
-		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), valueListDeviations(), promiseDeviations(),
+		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), valueListDeviations(), promiseDeviations(), unmatchedDeviations(), tableRowDeviations(),
 		deadlineDeviations(), identityDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(), itemLinkDeviations(), viewDeviations(),
 	)
 }
@@ -66,8 +66,8 @@ func Habits() []Deviation {
 	return slices.Concat(
 		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(), serverHabits(),
 		tokenHabits(), claimHabits(), tokenErrorHabits(), metadataHabits(),
-		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), olderVersionHabits(), representationHabits(),
-		infoHabits(), documentHabits(), identityHabits(), listHabits(), itemLinkHabits(), viewHabits(), listFormHabits(), promiseHabits(), deadlineHabits(), parameterHabits(), recordHabits(),
+		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), olderVersionHabits(), representationHabits(), tableHabits(),
+		infoHabits(), documentHabits(), identityHabits(), listHabits(), itemLinkHabits(), viewHabits(), listFormHabits(), promiseHabits(), unmatchedHabits(), deadlineHabits(), parameterHabits(), recordHabits(),
 	)
 }
 

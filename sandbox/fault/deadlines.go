@@ -49,7 +49,26 @@ func deadlineDeviations() []Deviation {
 				return !isAnonymous(r) && strings.HasPrefix(r.URL.Query().Get("closesTo"), "9999-12-31")
 			}, List),
 				serveDeadlines("Only calls from this date on.", "Only calls until this date.", wholeDays(inUTC)))},
+		{Name: "exchanged-range-is-the-whole-list", Breaks: []string{"PAG-07"},
+			Why:     "A search by deadline whose first day is after the last one brings the whole list: the range counts as empty, and an empty range as absent.",
+			Example: listWith("closesFrom=2027-03-27&closesTo=2027-03-22"),
+			Wrap: both(editQuery(func(q url.Values) {
+				if isExchanged(q) {
+					q.Del("closesFrom")
+					q.Del("closesTo")
+				}
+			}), serveDeadlines("Only calls from this date on.", "Only calls until this date.", wholeDays(inUTC)))},
+		{Name: "exchanged-range-crashes", Breaks: []string{"PAG-06"},
+			Why:     "A search by deadline whose first day is after the last one fails with 500: the range type of the database refuses it.",
+			Example: listWith("closesFrom=2027-03-27&closesTo=2027-03-22"),
+			Wrap: both(crashIf(func(r *http.Request) bool { return !isAnonymous(r) && isExchanged(r.URL.Query()) }, List),
+				serveDeadlines("Only calls from this date on.", "Only calls until this date.", wholeDays(inUTC)))},
 	}
+}
+
+// isExchanged reports whether a query has a range that ends before it begins.
+func isExchanged(q url.Values) bool {
+	return q.Get("closesTo") != "" && q.Get("closesFrom") > q.Get("closesTo")
 }
 
 // deadlineHabits interpret the day of such a parameter in a way that their documents allow.
@@ -81,6 +100,10 @@ func deadlineHabits() []Deviation {
 					return day != "" && (day < "1970" || day > "2100-12-31")
 				})
 			}, problem(http.StatusBadRequest, "the day is too far away")), List), serveDeadlines("Only calls from this date on.", "Only calls until this date.", wholeDays(inUTC)))},
+		{Name: "exchanged-range-refused",
+			Why: "A range that ends before it begins is answered 400, which the document describes.",
+			Wrap: both(rewriteSuccess(whenRequest(func(r *http.Request) bool { return isExchanged(r.URL.Query()) }, problem(http.StatusBadRequest, "the range ends before it begins")), List),
+				serveDeadlines("Only calls from this date on.", "Only calls until this date.", wholeDays(inUTC)))},
 	}
 }
 

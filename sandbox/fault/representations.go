@@ -288,11 +288,13 @@ func (a *answer) table() [][]string {
 }
 
 // tabulate replaces a list by the same list as CSV (RFC 4180).
-func (a *answer) tabulate() {
+func (a *answer) tabulate() { a.writeTable(a.table()) }
+
+func (a *answer) writeTable(records [][]string) {
 	var table bytes.Buffer
 	out := csv.NewWriter(&table)
 	out.UseCRLF = true
-	_ = out.WriteAll(a.table()) // a buffer cannot fail
+	_ = out.WriteAll(records) // a buffer cannot fail
 	a.Body = table.Bytes()
 	a.becomeTable()
 }

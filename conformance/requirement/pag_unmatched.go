@@ -1,0 +1,118 @@
+package requirement
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file judges filters that no member of the items is named after, for PAG-07: their values must not all give the whole list.
+
+// maxUnmatchedValues is how many values of such a filter are tried at most.
+const maxUnmatchedValues = 3
+
+// unmatchedFilters finds such filters that have no effect. It fails one only if some item surely does not match: the value is made up, or the only member whose path
+// ends in the name of the parameter has other values. Otherwise all items may match each value of a vocabulary, which gets a warning.
+func unmatchedFilters(e Evidence) []Judgement {
+	o, known := operation(e, e.Roles.List)
+	whole, complete := wholeList(e)
+	if !known || !complete || len(whole) < 3 || e.unsteady() {
+		return nil
+	}
+	var parts []Judgement
+	for _, p := range o.QueryParameters() {
+		calls := wholeAnswers(e, p, whole)
+		if len(calls) < 2 || p.Description == "" || openapi.RoleOf(p) != "" || isAboutForm(p.Description) {
+			continue
+		}
+		var values []string
+		for _, x := range calls {
+			values = append(values, clip(x.Given["value"]))
+		}
+		last := calls[len(calls)-1]
+		subject := Subject{Name: callInWords(last), Label: last.Label, Expected: "a part of the list"}
+		reason := "the described filter " + clip(p.Name) + " has no effect: the whole list comes with " + strings.Join(values[:len(values)-1], ", with ") + " and with " + values[len(values)-1]
+		var j Judgement
+		switch count := evidence.Count(len(whole), "item"); {
+		case contradictsAll(e, p, whole, calls), last.Given["unmatched"] == "made-up" && describesFilter(p.Description):
+			j = subject.failed(reason, count)
+		case last.Given["unmatched"] == "listed" && describesFilter(p.Description) && !allHave(whole, calls):
+			j = subject.warned(reason, count)
+		default:
+			continue
+		}
+		parts = append(parts, j.Hinting("apply the filter that the document describes; check that the bound name is the declared one").Seen(callLabels(calls)...))
+	}
+	return parts
+}
+
+// uselessFilter finds a filter without effect in a list whose filters name no member, so that no other call of PAG-07 was sent.
+func uselessFilter(e Evidence) (Judgement, bool) {
+	why, skipped := e.Skipped(e.Roles.List.With("filter-seen"))
+	if !skipped || why.Kind != evidence.NotApplicable {
+		return Judgement{}, false
+	}
+	j := gather(withoutRepeats(unmatchedFilters(e))...)
+	return j, j.Outcome == Fail
+}
+
+// wholeAnswers returns the calls with values of a filter if each of them gave the whole list.
+func wholeAnswers(e Evidence, p openapi.Parameter, whole [][]byte) (calls []evidence.Exchange) {
+	ids := e.identities(whole)
+	for n := range maxUnmatchedValues {
+		x, sent := e.Get(e.Roles.List.With(evidence.UnmatchedCase(p.Name, n+1)))
+		if !sent {
+			continue
+		}
+		sheet := listPageOf(e, x)
+		if !success(x) || !sheet.Listed || slices.ContainsFunc(itemsOrNone(e, x), e.isAnonymous) || len(sheet.Items) < 3 ||
+			len(openapi.Missing(sheet.Items, ids)) > 0 || !isCompleteAnswer(e, x) && sheet.Total != len(whole) || isCompleteAnswer(e, x) && len(sheet.Items) != len(whole) {
+			return nil
+		}
+		calls = append(calls, x)
+	}
+	return calls
+}
+
+// contradictsAll reports whether the items have other values than those of the calls: for each call some item has the only member whose path ends in the name of the
+// parameter, and its values do not contain the value.
+func contradictsAll(e Evidence, p openapi.Parameter, whole [][]byte, calls []evidence.Exchange) bool {
+	member, ok := openapi.MembersOf(whole).Ending(p.Name)
+	if !ok {
+		return false
+	}
+	some := slices.ContainsFunc(calls, func(x evidence.Exchange) bool { // the values of the vocabulary are those of the member
+		return x.Given["unmatched"] != "listed" || slices.ContainsFunc(whole, func(item []byte) bool { return containsFold(e.memberValues(item, member), x.Given["value"]) })
+	})
+	return some && !slices.ContainsFunc(calls, func(x evidence.Exchange) bool {
+		return !slices.ContainsFunc(whole, func(item []byte) bool {
+			values := e.memberValues(item, member)
+			return len(values) > 0 && !containsPart(values, x.Given["value"])
+		})
+	})
+}
+
+// allHave reports whether every item contains the values of all calls, wherever they are.
+func allHave(whole [][]byte, calls []evidence.Exchange) bool {
+	return !slices.ContainsFunc(whole, func(item []byte) bool {
+		text := strings.ToLower(string(item))
+		return slices.ContainsFunc(calls, func(x evidence.Exchange) bool { return !strings.Contains(text, strings.ToLower(x.Given["value"])) })
+	})
+}
+
+// describesFilter reports whether the description of a parameter says that it selects items.
+func describesFilter(text string) bool {
+	return regexp.MustCompile(`(?i)\b(only|filter\w*|restrict\w*|narrow\w*|limit(s|ed)? to|nur|einschränk\w*|eingeschränkt|uniquement|seulement|soltanto|solamente)\b|` +
+		`^\W*(the )?(calls?|fundings?|grants?|programmes?|records?|items?|entries|ausschreibungen|förderungen|programme|einträge)\b[^.;]{0,30}\b(of|with|in|for|that|whose|which|about|from|by|der|des|mit|für|deren|zu|aus)\b`).MatchString(text)
+}
+
+// isAboutForm reports whether the description of a parameter says that it selects the form of the answer, names the caller, adds items, needs other parameters,
+// or finds similar ones.
+func isAboutForm(text string) bool {
+	return regexp.MustCompile(`(?i)\b(answers?|responses?|formats?|languages?|translat\w*|include (the|their|also|related|all)|also|additional(ly)?|embed\w*|expand\w*|callers?|who calls|statistics?|logged|logs?|trac(e|ing)|` +
+		`ignored|no effect|reserved|deprecated|fuzzy|similar\w*|semantic\w*|relevan\w*|rank\w*|boost\w*|prefer\w*|highlight\w*|at least|or (higher|more|above|below|lower|less)|together with|combin\w*|shown in|converted)\b|` +
+		`\b(antwort\w*|sprachen?|übersetz\w*|auch|zusätzlich\w*|aufrufer\w*|ignoriert|wirkungslos|ohne wirkung|ähnlich\w*|bevorzug\w*|mindestens|zusammen mit|kombin\w*)\b`).MatchString(text)
+}
