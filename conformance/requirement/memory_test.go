@@ -30,7 +30,11 @@ var _ = Describe("Judging", func() {
 				runtime.ReadMemStats(&before)
 				r.Check(e)
 				runtime.ReadMemStats(&after)
-				if took := after.TotalAlloc - before.TotalAlloc; took > 16<<20 {
+				limit := uint64(16 << 20)
+				if r.ID == "PAG-10" { // which needs the judgements of four others
+					limit = 24 << 20
+				}
+				if took := after.TotalAlloc - before.TotalAlloc; took > limit {
 					hungry[r.ID] = took >> 20 // MiB
 				}
 			}

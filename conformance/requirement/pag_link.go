@@ -81,9 +81,10 @@ func findBrokenLinks(e Evidence) []Judgement {
 		seen[name] = true
 		_, calls := readingOf(e, name)
 		for i := 1; i < len(calls); i++ {
-			link := listPageOf(e, calls[i-1]).Link
-			isRefused := slices.Contains([]int{400, 404, 410, 422, 500}, calls[i].Status())
-			if isRefused && success(calls[i-1]) && link != "" && resolve(calls[i-1].Request.URL, link) == calls[i].Request.URL {
+			if !slices.Contains([]int{400, 404, 410, 422, 500}, calls[i].Status()) || !success(calls[i-1]) {
+				continue
+			}
+			if link := listPageOf(e, calls[i-1]).Link; link != "" && resolve(calls[i-1].Request.URL, link) == calls[i].Request.URL {
 				parts = append(parts, expect(calls[i], "2xx with the next items").failed("a link to the next page, which the node gave itself, is refused", describe(calls[i])).
 					Hinting("encode the values in a link as UTF-8 (RFC 3986 §2.5), and keep all parameters that the node needs").Seen(calls[i-1].Label))
 			}
