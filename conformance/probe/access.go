@@ -71,6 +71,9 @@ func badTries(good evidence.Label) []evidence.Label {
 func accessPlan(n Node, o openapi.Operation) Plan {
 	at, s := evidence.OperationResource(o.Key), n.Target.Seed.Source("access", o.Key)
 	ways := append(representations(n, o), waysInto(n, o)...)
+	if o.Key != n.List && o.Key != n.Detail { // another record shows more of these operations than another form
+		ways = append(waysInto(n, o), representations(n, o)...)
+	}
 	var some []string // the credentials that are tried in some ways only; the next one is first
 	for _, c := range badCredentials() {
 		if c.some && c.when(n) {
@@ -276,7 +279,18 @@ func otherRecord(r *run, o openapi.Operation, _ Resource) (chosen, *unsent) {
 	if len(ids) < 2 {
 		return chosen{}, notApplicable("the list has no other record")
 	}
-	id := draw.One(r.source(evidence.OperationResource(o.Key), "record"), ids[1:]...)
+	others := ids[1:]
+	// What is below a record may be empty for the records of one kind.
+	kinds := map[string]string{}
+	if collection, ok := r.node.Collection(o); ok {
+		for _, i := range r.facts.itemsOf(evidence.OperationResource(collection.Key)) {
+			kinds[i.id] = i.kind
+		}
+	}
+	if other := slices.DeleteFunc(slices.Clone(others), func(id string) bool { return kinds[id] == kinds[ids[0]] }); len(other) > 0 {
+		others = other
+	}
+	id := draw.One(r.source(evidence.OperationResource(o.Key), "record"), others...)
 	return chosen{r.detail(o, id), map[string]string{"id": id}}, nil
 }
 

@@ -279,7 +279,7 @@ func (f describedFilter) isOpen() bool {
 		return !strings.Contains(text, "exact")
 	}
 	words := openapi.Words(f.member)
-	return !strings.Contains(text, "exact") && !slices.Contains([]string{"id", "code", "key"}, words[len(words)-1])
+	return !strings.Contains(text, "exact") && (len(words) == 0 || !slices.Contains([]string{"id", "code", "key"}, words[len(words)-1]))
 }
 
 // isProse reports whether a value is a text and not a code or an id. A filter may search for parts of texts.

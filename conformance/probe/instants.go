@@ -66,7 +66,7 @@ func instantValue(p openapi.Parameter, n int) chooser {
 // instant at which something begins is not drawn for a parameter about an end, and the other way round.
 func (r *run) instantFor(p openapi.Parameter, list evidence.Resource, s draw.Source) (time.Time, bool) {
 	about := strings.ToLower(strings.Join(openapi.Words(p.Name), " ") + " " + p.Description)
-	of := slices.DeleteFunc(append(openapi.Words(p.Name), wordsOf(p.Description)...), func(word string) bool { return directionOf(strings.ToLower(word)) != "" })
+	of := slices.DeleteFunc(append(openapi.Words(p.Name), openapi.Words(p.Description)...), func(word string) bool { return directionOf(strings.ToLower(word)) != "" })
 	var exact, named, all []time.Time
 	r.facts.with(func(f *facts) {
 		for _, i := range f.instants[list] {

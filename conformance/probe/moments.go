@@ -214,6 +214,9 @@ func numberOf(name string, members openapi.Members, items [][]byte) (path string
 		if !below || name == "" || strings.Contains(m, "[]") || !slices.Contains(strings.Split(strings.ToLower(object), "."), name) {
 			continue
 		}
+		if slices.ContainsFunc(openapi.Words(own), oneOf("id", "code", "key", "year", "jahr", "rate", "percent", "percentage", "quota", "quote", "share", "version", "count", "number", "order", "position", "type")) {
+			continue
+		}
 		values := valuesOf(m)
 		if strings.Contains(strings.ToLower(own), "currency") && len(values) > 1 {
 			return "", false

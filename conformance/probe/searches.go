@@ -94,7 +94,10 @@ func titlesOf(texts [][]byte, identity string, members openapi.Members) []title 
 		"tittel", "rubrik", "otsikko", "tytuł", "naslov", "subject"} {
 		for _, member := range members {
 			words := openapi.Words(member)
-			isTitle := len(words) > 0 && (words[0] == name || len(words) > 1 && words[0] == "item" && words[1] == name)
+			if len(words) == 0 {
+				continue
+			}
+			isTitle := (words[0] == name || len(words) > 1 && words[0] == "item" && words[1] == name)
 			last := words[len(words)-1]
 			if !isTitle || last == "lang" || last == "language" || last == "id" || last == "trans" {
 				continue

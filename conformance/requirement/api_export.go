@@ -21,7 +21,7 @@ func judgeExports(e Evidence) Judgement {
 		listed[id] = true
 	}
 	all := regexp.MustCompile(`(?i)\b(all|every|complete|whole|entire|alle[nr]?|gesamten?|vollst\x{e4}ndig\w*|tous|toutes|complets?|compl\x{e8}tes?|todos|todas|tutti|tutte)\b`)
-	part := regexp.MustCompile(`(?i)\b(at most|up to|limit(ed)?|maximum|first \d+|latest|newest|h\x{f6}chstens|maximal|au plus|m\x{e1}ximo|al massimo)\b`)
+	part := regexp.MustCompile(`(?i)\b(open|running|active|current(ly)?|ongoing|upcoming|offen\w*|laufend\w*|aktiv\w*|aktuell\w*|ouverts?|en cours|at most|up to|limit(ed)?|maximum|first \d+|latest|newest|h\x{f6}chstens|maximal|au plus|m\x{e1}ximo|al massimo)\b`)
 	var s survey
 	for _, r := range e.Roles.Operations {
 		o, described := operation(e, r)

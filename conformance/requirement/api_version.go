@@ -60,6 +60,8 @@ func judgeVersions(e Evidence, to string, isRefusable func(evidence.Exchange) bo
 			parts = append(parts, want.warned(what+", in a version that info lists, so it may be published on purpose", describe(x)).Hinting(hint))
 		case !most:
 			parts = append(parts, want.warned("a part of the members of "+what+", which may be public on purpose", describe(x)).Hinting(hint))
+		case x.Label.Case() == "version-none" || x.Label.Case() == "roleless-version-none":
+			parts = append(parts, want.warned(what+", at a path without a version, which may be a public portal", describe(x)).Hinting(hint))
 		default:
 			parts = append(parts, want.failed(what+", in another version of the API", describe(x)).Hinting(hint))
 		}

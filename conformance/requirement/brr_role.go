@@ -79,7 +79,14 @@ func judgeScopeOf(e Evidence, request evidence.Label, c evidence.Case) Judgement
 				", which the token in use does not have and does not need", describe(x)).Blaming(NodeDocument))
 			continue
 		}
-		parts = append(parts, judgeRefusal(what, x, control).named(what))
+		j := judgeRefusal(what, x, control).named(what)
+		implied := func(scope string) bool {
+			return slices.ContainsFunc(granted, func(wider string) bool { return strings.HasPrefix(scope, wider+":") || strings.HasPrefix(scope, wider+".") })
+		}
+		if missing := slices.DeleteFunc(slices.Clone(o.Security.Scopes), func(scope string) bool { return !lacks(granted)(scope) }); j.Outcome == Fail && c == "list-scope" && !slices.ContainsFunc(missing, func(scope string) bool { return !implied(scope) }) {
+			j.Outcome = Warn // funding:read may imply funding:read:documents
+		}
+		parts = append(parts, j)
 	}
 	if len(parts) == 0 {
 		return Inapplicable("the server granted every scope that the document asks for").Seen(token.Label)

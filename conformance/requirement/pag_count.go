@@ -377,6 +377,6 @@ func countsTheList(e Evidence, x evidence.Exchange) bool {
 	_, answer, _ := o.Success()
 	text := o.Description + ". " + answer.Description
 	named := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(strings.TrimSuffix(noun, "s")) + `s?\b`).MatchString(text)
-	other := `(?i)\b(archiv\w*|histor\w*|drafts?|unpublished|embargo\w*|deleted|withdrawn|ever|all[- ]time|since|past|former)\b`
+	other := `(?i)\b(archiv\w*|histor\w*|drafts?|unpublished|embargo\w*|deleted|withdrawn|ever|all[- ]time|since|past|former|open|running|active|current(ly)?|ongoing|upcoming|closed|offen\w*|laufend\w*|aktiv\w*|aktuell\w*)\b`
 	return named && !e.Spec.Says(o, regexp.MustCompile(other)) && !regexp.MustCompile(other).MatchString(o.Description)
 }

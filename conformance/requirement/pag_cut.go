@@ -30,6 +30,12 @@ func cutRecords(e Evidence) []Judgement {
 		if x.Label.Resource() != e.Roles.List || !success(x) || x.Given["or"] != "" || !isMemberFilter(x) && x.Label.Case() != "filter-seen" {
 			continue
 		}
+		isLanguage := func(word string) bool {
+			return slices.Contains([]string{"lang", "language", "locale", "sprache", "sprachen", "langue", "langues", "lingua", "idioma", "taal"}, word)
+		}
+		if slices.ContainsFunc(openapi.Words(x.Given["parameter"]), isLanguage) {
+			continue
+		}
 		name := strings.FieldsFunc(x.Given["member"]+".", func(c rune) bool { return c == '.' || c == '[' || c == ']' })
 		items, err := e.itemsOf(x)
 		if err != nil || len(name) == 0 {

@@ -46,7 +46,7 @@ func edgeIn(text string, name []string) edge {
 	out := edge{
 		inclusive: says(`\bor (later|after|earlier|before|more|less|above|below|greater|higher|lower|smaller|larger|equal)\b|\binclusive(ly)?\b|\bincluding\b|\bat (least|most)\b|\bon or\b|\bwhole day (counts|is included)\b`) ||
 			says(`\boder (später|spaeter|danach|früher|frueher|davor|mehr|weniger|höher|niedriger|größer|kleiner)|\b(einschließlich|einschliesslich|inklusive|eingeschlossen|mindestens|spätestens|frühestens)\b|\bhöchstens\b|\bganze tag zählt\b|\b(inclus|incluse|compris|comprise|incluido|incluso|compreso)\b`) ||
-			says(`\bau plus (tard|t\x{f4}t)\b|\bou (plus (tard|t\x{f4}t)|avant|apr\x{e8}s)|\b(al m\x{e1}s tardar|o (antes|despu\x{e9}s|posterior|anterior)|al pi\x{f9} (tardi|presto)|o (prima|dopo|successiv\w+|precedent\w+)|uiterlijk|of (eerder|later))\b`),
+			says(`\bau plus (tard|t\x{f4}t)\b|\bou (plus (tard|t\x{f4}t)|avant|apr\x{e8}s)|\b(al m\x{e1}s tardar|o (antes|despu\x{e9}s|posterior|anterior)|al pi\x{f9} (tardi|presto)|o (prima|dopo|successiv\w+|precedent\w+)|uiterlijk|op of (eerder|later))\b`),
 		exclusive: says(`\bexclusive(ly)?\b|\bstrictly\b|\b(before|after|earlier than|later than|more than|less than|greater than) (this|the given|that)\b`) ||
 			says(`\b(vor|nach) (diesem|dem angegebenen)\b|\bexklusive\b`),
 		utc:             says(`\b(utc|gmt)\b`) && !says(`\b(offset|abstand|difference)\b[^.]{0,20}\butc\b`),

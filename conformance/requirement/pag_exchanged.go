@@ -48,7 +48,7 @@ func isSwapped(e Evidence, items [][]byte, within []condition) bool {
 	from.value, to.value = to.value, from.value
 	beyond := func(item []byte) bool { return itemSide(e, item, []condition{from, to}, edge{}) < 0 }
 	whole, complete := wholeList(e)
-	return complete && slices.ContainsFunc(whole, beyond) && !slices.ContainsFunc(items, beyond)
+	return !slices.ContainsFunc(items, beyond) && (!complete || slices.ContainsFunc(whole, beyond))
 }
 
 // joinsRange reports whether each item fits one of the bounds, or lacks the member, and each bound is contradicted: a bound that was dropped is not joined by "or".

@@ -112,7 +112,7 @@ func describesFilter(text string) bool {
 // isAboutForm reports whether the description of a parameter says that it selects the form of the answer, names the caller, adds items, needs other parameters,
 // or finds similar ones.
 func isAboutForm(text string) bool {
-	return regexp.MustCompile(`(?i)\b(answers?|responses?|formats?|languages?|translat\w*|include (the|their|also|related|all)|also|additional(ly)?|embed\w*|expand\w*|callers?|who calls|statistics?|logged|logs?|trac(e|ing)|` +
+	return regexp.MustCompile(`(?i)\b(logging|applications?|analytics|monitoring|fields|attributes?|members|properties|columns|group(s|ed|ing)?|always|nationwide|regardless|applicants?|eligib\w*|only (used|relevant|needed|evaluated|effective|considered|applies|takes effect|for|if|when|in connection)|answers?|responses?|formats?|languages?|translat\w*|include (the|their|also|related|all)|also|additional(ly)?|embed\w*|expand\w*|callers?|who calls|statistics?|logged|logs?|trac(e|ing)|` +
 		`ignored|no effect|reserved|deprecated|fuzzy|similar\w*|semantic\w*|relevan\w*|rank\w*|boost\w*|prefer\w*|highlight\w*|at least|or (higher|more|above|below|lower|less)|together with|combin\w*|shown in|converted)\b|` +
-		`\b(antwort\w*|sprachen?|übersetz\w*|auch|zusätzlich\w*|aufrufer\w*|ignoriert|wirkungslos|ohne wirkung|ähnlich\w*|bevorzug\w*|mindestens|zusammen mit|kombin\w*)\b`).MatchString(text)
+		`\b(felder\w*|attribute\w*|spalten|champs|colonnes|campi|r\x{e9}ponse|langues?|lingua|immer|stets|bundesweit\w*|gruppier\w*|protokoll\w*|antragsberechtigt\w*|nur (wirksam|relevant|verwendet|ausgewertet|wenn|falls|in verbindung)|antwort\w*|sprachen?|übersetz\w*|auch|zusätzlich\w*|aufrufer\w*|ignoriert|wirkungslos|ohne wirkung|ähnlich\w*|bevorzug\w*|mindestens|zusammen mit|kombin\w*)\b`).MatchString(text)
 }

@@ -250,9 +250,14 @@ func findFailuresInParallel(e Evidence) []Judgement {
 	for _, x := range lost[1:] {
 		labels = append(labels, x.Label)
 	}
-	return []Judgement{expect(lost[0], "200 with an access token, as alone").
+	j := expect(lost[0], "200 with an access token, as alone").
 		failed(fmt.Sprintf("%d of %d token requests at the same time fail, and a request alone works", len(lost), len(parallelTokenRequests())-1), describeError(lost[0])).
-		Hinting("let requests at the same time wait for each other: a queue for the connections of the database, a timeout for its lock (SQLite busy_timeout, WAL), no row that each token request must change").Seen(labels...)}
+		Hinting("let requests at the same time wait for each other: a queue for the connections of the database, a timeout for its lock (SQLite busy_timeout, WAL), no row that each token request must change").Seen(labels...)
+	isReset := func(x evidence.Exchange) bool { return x.Failure != nil && x.Failure.Kind == evidence.FailureReset }
+	if !slices.ContainsFunc(lost, func(x evidence.Exchange) bool { return !isReset(x) }) {
+		j.Outcome = Warn // a server in front may limit connections in this way
+	}
+	return []Judgement{j}
 }
 
 // transferTime is how much later than the server a client may begin to count the life of a token.

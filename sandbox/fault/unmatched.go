@@ -14,7 +14,7 @@ func unmatchedDeviations() []Deviation {
 		{Name: "filter-renamed-in-the-node", Breaks: []string{"PAG-07"},
 			Why:     "The document describes a filter by country under the name from before a renaming; the node drops it like any unknown parameter, and all items come back.",
 			Example: listWith("residence=AT"),
-			Wrap:    both(describeListParameter("residence", "Only calls for applicants who live in this country.", schema{"type": "string"}), editQuery(func(q url.Values) { q.Del("residence") }))},
+			Wrap:    both(describeListParameter("residence", "Only calls of funders in this country.", schema{"type": "string"}), editQuery(func(q url.Values) { q.Del("residence") }))},
 		{Name: "default-of-another-version", Breaks: []string{"PAG-07"},
 			Why:     "The document says that records in the archive are left out by default; a later version of the node lists them, unless a client asks it not to.",
 			Example: listWith("archive=false"),
@@ -27,7 +27,7 @@ func unmatchedHabits() []Deviation {
 	return []Deviation{
 		{Name: "filter-by-unnamed-member",
 			Why:  "The list has a filter that no member is named after, and a word that matches nothing gives an empty list.",
-			Wrap: both(describeListParameter("residence", "Only calls for applicants who live in this country.", schema{"type": "string"}), emptyUnless("residence", "AT"))},
+			Wrap: both(describeListParameter("residence", "Only calls of funders in this country.", schema{"type": "string"}), emptyUnless("residence", "AT"))},
 		{Name: "parameter-for-the-log",
 			Why:  "The list has a described parameter by which clients mark their requests in the node's log; it changes nothing.",
 			Wrap: both(describeListParameter("mark", "Is written to the log with the request, so that only your requests are found there.", schema{"type": "string"}), editQuery(func(q url.Values) { q.Del("mark") }))},
