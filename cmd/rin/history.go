@@ -24,13 +24,13 @@ const historyFile = "runs.jsonl"
 // maxHistory is the number of runs that are kept.
 const maxHistory = 1000
 
-// pastRun is what one run drew.
+// pastRun records which kinds of random requests a run drew, so that later runs at the node can draw others.
 type pastRun struct {
 	Node     string    `json:"node"`
 	Date     time.Time `json:"date"`
 	Seed     string    `json:"seed"`
 	Decision string    `json:"decision"`
-	// Drawn lists the kinds by family.
+	// Drawn lists the drawn kinds of requests by family, which is a group of related kinds.
 	Drawn map[string][]string `json:"drawn"`
 }
 

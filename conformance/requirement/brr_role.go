@@ -81,7 +81,9 @@ func judgeScopeOf(e Evidence, request evidence.Label, c evidence.Case) Judgement
 		}
 		j := judgeRefusal(what, x, control).named(what)
 		implied := func(scope string) bool {
-			return slices.ContainsFunc(granted, func(wider string) bool { return strings.HasPrefix(scope, wider+":") || strings.HasPrefix(scope, wider+".") })
+			return slices.ContainsFunc(granted, func(wider string) bool {
+				return strings.HasPrefix(scope, wider+":") || strings.HasPrefix(scope, wider+".")
+			})
 		}
 		if missing := slices.DeleteFunc(slices.Clone(o.Security.Scopes), func(scope string) bool { return !lacks(granted)(scope) }); j.Outcome == Fail && c == "list-scope" && !slices.ContainsFunc(missing, func(scope string) bool { return !implied(scope) }) {
 			j.Outcome = Warn // funding:read may imply funding:read:documents

@@ -12,8 +12,8 @@ func itemLinkLabels() []evidence.Label {
 	return []evidence.Label{evidence.ListOperation.With("link-item-1"), evidence.ListOperation.With("link-item-2")}
 }
 
-// itemLinksWork judges the requests that follow the links of items to themselves. A link may lead to a web page or anything else about the item. One link
-// alone that fails is a warning if another one works, because the item may have been removed meanwhile.
+// itemLinksWork judges the requests that follow the links of items to themselves. A link may lead to a web page or anything else about the item.
+// Failures are warnings if another link works, or if the list changed during the run, because the items may have been removed meanwhile.
 func itemLinksWork(e Evidence) []Judgement {
 	var parts, broken []Judgement
 	for _, label := range itemLinkLabels() {

@@ -195,7 +195,7 @@ func judgeMisplacedItem(e Evidence, s sequence, c openapi.Column, order openapi.
 	if len(s.ends) < 2 {
 		return Judgement{}, false
 	}
-	start, longPages := 0, 0 // a page of more than two items shows that the node sorts pages
+	start, longPages := 0, 0 // two pages of more than two items, each in order, show that the node sorts each page
 	for _, end := range s.ends {
 		page := c.Part(start, end)
 		if page.Misplaced(order.Down) >= 0 {

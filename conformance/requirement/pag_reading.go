@@ -105,8 +105,8 @@ func wholeList(e Evidence) (items [][]byte, ok bool) {
 	return items, complete
 }
 
-// isCompleteAnswer reports whether an answer has all items of its list: it names no further page, and its total, or a length below that of a full page,
-// shows that nothing is left.
+// isCompleteAnswer reports whether an answer has all items of its list. It must not name a further page. Its total, or a length below that of a full page, shows
+// that nothing is left; if the list was not read in pages and no page size was sent, it is enough that no page follows.
 func isCompleteAnswer(e Evidence, x evidence.Exchange) bool {
 	listPage := listPageOf(e, x)
 	switch {
@@ -428,6 +428,7 @@ func judgeEndOfReadings(e Evidence) (j Judgement, judged bool) {
 			continue
 		}
 		last := calls[n-1]
+		// A full first page that comes again as the second one is judged by findBrokenPage.
 		if rd.Circles() && (n > 2 || !isFull(last, rd.Pages[0])) {
 			return recheckReadings(e, expect(last, "a last page that names no next one").failed("the pages come again from the start: a client that follows them never ends", "a page that came before")), true
 		}

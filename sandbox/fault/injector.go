@@ -157,7 +157,7 @@ func (i *Injector) Stop(names ...string) error {
 	return nil
 }
 
-// Reset returns to the setup. All faults forget earlier requests.
+// Reset returns to the setup. Deviations and scenarios forget earlier requests; habits keep their state.
 func (i *Injector) Reset() {
 	i.resetRequested()
 	i.replaceDeviations(i.setup.Deviations)

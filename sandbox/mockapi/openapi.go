@@ -24,7 +24,7 @@ type Operation struct {
 	Parameters []Parameter
 	// Body is the request body; nil without one.
 	Body *Body
-	// Responses are in the order of their status: numbers, ranges, default.
+	// Responses are sorted by status: 200, 2XX, 404, 4XX, default.
 	Responses []Response
 	// Fault says why the operation cannot be served; nil if it can.
 	Fault *sample.Fault
@@ -60,7 +60,7 @@ type Media struct {
 	// Pointer is the place of the media type in the document.
 	Pointer string
 
-	examples []any // those that answers show, of a response
+	examples []any // the examples that answers use; nil unless the media type is that of a response
 }
 
 // Response is a response of an operation.

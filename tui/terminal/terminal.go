@@ -114,7 +114,8 @@ func (l *listener) feed(input []byte) (typed []byte) {
 	return typed
 }
 
-// release stops waiting for the rest of an answer and returns the held input as typed, unless only the last byte of an answer is missing.
+// release stops waiting for the rest of an answer and returns the held input as typed. It drops a colour that lacks only
+// the second half of its string terminator (ESC \).
 func (l *listener) release() (typed []byte) {
 	typed, l.held = l.held, nil
 	if _, complete := l.answer(append(bytes.Clone(typed), '\\')); complete {
