@@ -179,12 +179,16 @@ func (r *run) secondToken(ctx context.Context) (string, *unsent) {
 	return token, nil
 }
 
+// renewalTime bounds a renewal by [run.issuedToken]: all other renewals wait for it, and the server may be that of another environment.
+const renewalTime = 10 * time.Second
+
 // issuedToken returns the token of a client of another audience, of staging, or that may be locked out, after renewing it if it is stale: a token that has ended
 // is refused everywhere, which proves nothing. Other tokens are not renewed.
 func (r *run) issuedToken(ctx context.Context, name string) Token {
 	request := map[string]sender{OtherAccessToken: otherTokenRequest, StagingAccessToken: stagingTokenRequest, SpareAccessToken: spareTokenRequest}[name]
 	if request != nil && r.facts.token(name).Value != "" {
 		if q, reason := request(ctx, r, ""); reason == nil {
+			q.NoRetry, q.Timeout = true, renewalTime
 			r.renewed(ctx, name, q)
 		}
 	}

@@ -97,10 +97,12 @@ func (r *run) followOptional(ctx context.Context, lanes []Lane, reserve int) {
 // are kept in use until they expire.
 func (r *run) reserve() int {
 	const repeats, inUse = 24, 20
-	reserve := repeats
+	reserve, demanded := repeats, 0
 	for _, l := range r.last {
-		reserve += l.requests() + (len(l.Steps)-l.requests())/2
+		reserve += l.requests()
+		demanded += len(l.Steps) - l.requests()
 	}
+	reserve += demanded / 2
 	if r.Target.Patience() > 0 {
 		reserve += inUse
 	}

@@ -32,8 +32,14 @@ func drawnSwitches(s draw.Source) []pair {
 	return out
 }
 
-func draftStates(draw.Source) []pair {
-	return []pair{{"publicationState", "preview"}, {"status", "draft"}, {"state", "draft"}}
+// draftStates draws two parameters for a state, so that no run can be recognised by them.
+func draftStates(s draw.Source) []pair {
+	all := []pair{
+		{"publicationState", draw.One(s, "preview", "draft")}, {"status", draw.One(s, "draft", "unpublished", "any")}, {"state", draw.One(s, "draft", "preview")},
+		{"stage", draw.One(s, "draft", "preview")}, {"published", draw.One(s, "false", "0", "all")}, {"version", "draft"},
+	}
+	draw.Shuffle(s, all)
+	return all[:2]
 }
 
 // withSwitches calls the list with those parameters that the document does not describe.

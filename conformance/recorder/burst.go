@@ -30,9 +30,11 @@ func (g *gate) burst() int {
 	switch most := g.pace.most; {
 	case g.pace.refusals > 0:
 		return 1
+	case g.width == 1:
+		return 1
 	case most == 0:
 		return freeBurst
-	case most < burstRate || g.width == 1:
+	case most < burstRate:
 		return 1
 	}
 	return limitedBurst
@@ -46,11 +48,15 @@ func (r *Recorder) sendTogether(ctx context.Context, req Request) Answer {
 	if err != nil {
 		tickets = make([]func(), 1) // send finds the same error, and records it
 	}
+	why := errNoBurst
+	if err != nil {
+		why = endedFirst(err)
+	}
 	beside := make([]Answer, len(req.Beside))
 	var group sync.WaitGroup
 	for i, q := range req.Beside {
 		if len(tickets) == 1 {
-			beside[i] = r.record(q, outcome{unsent: errNoBurst, failure: unsentFailure(errNoBurst)})
+			beside[i] = r.record(q, outcome{unsent: why, failure: unsentFailure(why)})
 			continue
 		}
 		group.Go(func() {

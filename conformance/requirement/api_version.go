@@ -49,18 +49,24 @@ func judgeVersions(e Evidence, to string, isRefusable func(evidence.Exchange) bo
 			known = guardedRecords(e)
 		}
 		count, most := known.sharedWith(e, x)
-		if count == 0 {
+		isSame := sameBody(x, e.exchange(r.With(evidence.OK)))
+		if count == 0 && !isSame {
 			continue
 		}
 		want := expect(x, "a refusal, or other data")
 		what := fmt.Sprintf("%s gives %s of the guarded operation %s", callName(x), evidence.Count(count, "record"), to)
+		if isSame {
+			what = fmt.Sprintf("%s gives the data of the guarded operation %s", callName(x), to)
+		}
 		hint := "switch the other version off, or require the token and the role for each of its paths"
 		switch {
 		case listedByInfo(e, x.Request.URL):
 			parts = append(parts, want.warned(what+", in a version that info lists, so it may be published on purpose", describe(x)).Hinting(hint))
+		case isSame:
+			parts = append(parts, want.failed(what+", in another version of the API", describe(x)).Hinting(hint))
 		case !most:
 			parts = append(parts, want.warned("a part of the members of "+what+", which may be public on purpose", describe(x)).Hinting(hint))
-		case x.Label.Case() == "version-none" || x.Label.Case() == "roleless-version-none":
+		case strings.HasSuffix(string(x.Label.Case()), "version-none"):
 			parts = append(parts, want.warned(what+", at a path without a version, which may be a public portal", describe(x)).Hinting(hint))
 		default:
 			parts = append(parts, want.failed(what+", in another version of the API", describe(x)).Hinting(hint))

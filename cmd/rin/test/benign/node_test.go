@@ -125,6 +125,12 @@ func clashes(habits []fault.Deviation, name string) bool {
 		{"header-names-in-lower-case", "document-kept-by-cache"},
 		{"header-names-in-capitals", "document-kept-by-cache"},
 		{"filters-joined-by-or", "list-per-page"},
+		{"filters-joined-by-or", "list-by-cursor"},
+		{"filters-joined-by-or", "list-sortable"},
+		{"filters-joined-by-or", "list-sortable-in-own-words"},
+		{"funders-with-ampersand", "list-by-cursor"},
+		{"funders-with-ampersand", "list-by-cursor-to-an-empty-page"},
+		{"funders-with-ampersand", "list-by-cursor-without-empty-pages"},
 		{"filters-joined-by-or", "list-by-cursor-without-empty-pages"},
 		{"filters-joined-by-or", "list-by-cursor-to-an-empty-page"},
 		{"list-in-described-envelope", "list-by-cursor-to-an-empty-page"},
@@ -161,6 +167,7 @@ func clashes(habits []fault.Deviation, name string) bool {
 		{"ids-with-odd-characters", "odd-paths-refused"},
 		{"head-not-implemented", "statistics-beside-list"},
 		{"head-not-implemented", "funders-beside-list"},
+		{"head-not-allowed", "funders-beside-list"},
 		{"list-media-type-of-a-vendor", "stages-of-a-call"},
 	}
 	return slices.ContainsFunc(habits, func(d fault.Deviation) bool {
