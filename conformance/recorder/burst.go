@@ -30,11 +30,9 @@ func (g *gate) burst() int {
 	switch most := g.pace.most; {
 	case g.pace.refusals > 0:
 		return 1
-	case g.width == 1:
-		return 1
 	case most == 0:
 		return freeBurst
-	case most < burstRate:
+	case most < burstRate || g.width == 1:
 		return 1
 	}
 	return limitedBurst

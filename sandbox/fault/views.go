@@ -16,7 +16,7 @@ func viewDeviations() []Deviation {
 	}
 	return []Deviation{
 		{Name: "drafts-by-switch", Breaks: []string{"PAG-09"},
-			Why:  "publicationState=preview shows drafts to every client, as by Strapi without permissions for it.",
+			Why:  "publicationState=preview and its like show drafts to every client, as by Strapi without permissions for it.",
 			Wrap: addBySwitch("status", "draft")},
 		{Name: "filter-cuts-groups", Breaks: []string{"PAG-07"},
 			Why: "The list filtered by a target group shows no other group of its records, as by a JOIN FETCH with the condition of the filter.",
@@ -32,16 +32,23 @@ func viewDeviations() []Deviation {
 func viewHabits() []Deviation {
 	return []Deviation{
 		{Name: "archive-by-switch", Warns: []string{"PAG-09"},
-			Why:  "publicationState=preview, which the document does not describe, shows an archived record as well.",
+			Why:  "publicationState=preview and its like, which the document does not describe, show an archived record as well.",
 			Wrap: addBySwitch("status", "archived")},
 	}
 }
 
-// addBySwitch makes a wrap that adds a record with a member to lists with publicationState=preview.
+// addBySwitch makes a wrap that adds a record with a member to lists with publicationState=preview, or another parameter for the state of drafts.
 func addBySwitch(name, value string) wrap {
-	isPreview := func(r *http.Request) bool { return r.URL.Query().Get("publicationState") == "preview" }
+	states := []string{"publicationState", "status", "state", "stage", "published", "version"}
+	isPreview := func(r *http.Request) bool {
+		return slices.ContainsFunc(states, func(name string) bool { return r.URL.Query().Has(name) })
+	}
 	return interceptIf(isPreview, func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
-		a := capture(next, withQuery(r, func(q url.Values) { q.Del("publicationState"); q.Del("status"); q.Del("state") }))
+		a := capture(next, withQuery(r, func(q url.Values) {
+			for _, name := range states {
+				q.Del(name)
+			}
+		}))
 		if items := a.items(); a.ok() && len(items) > 0 {
 			added := maps.Clone(items[0])
 			added["id"], added[name] = "XF-99999999", value
