@@ -159,8 +159,8 @@ func (r registryDir) run(cmd *cobra.Command, w environment, h *registry.History,
 	return sum, nil
 }
 
-// checkAnyTested returns an error if no node at all could be tested: then the likely cause is this machine or its policy. If nodes are left for the
-// next run, there is no error, because they may have been tested and wait for their delayed check.
+// checkAnyTested returns an error if no node at all could be tested: then the likely cause is this machine or its policy. It returns nil if nodes
+// are left for the next run: they may have been tested, and wait for their delayed check.
 func checkAnyTested(sum registry.Summary, dir registry.Dir) error {
 	untested := sum.Results[registry.Untested]
 	if untested == 0 || sum.Results[registry.Passed]+sum.Results[registry.Failed]+sum.Before+len(sum.Left) > 0 {

@@ -145,7 +145,7 @@ func rareWords(titles []title, later bool) (words []string, of map[string]title)
 }
 
 // frequentWord draws a word that more than a page of a few titles has, and at most half of all titles; preferably one with a letter beyond ASCII, or else a few
-// letters around such a letter: a link to the next page must encode them. It returns "" if there is none.
+// letters around such a letter: a link to the next page must encode them. It returns "" if no word fits.
 func frequentWord(titles []title, s draw.Source) string {
 	ids, holders := map[string]bool{}, map[string]map[string]bool{}
 	add := func(word, id string) {

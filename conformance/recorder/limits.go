@@ -54,7 +54,7 @@ func (g *gate) enter(ctx context.Context, n int) (int, error) {
 	return n, err
 }
 
-// wait returns when the rate and the node allow n more requests at once, or only one if there are no bursts any more. Requests wait one after the other.
+// wait returns when the rate and the node allow n more requests at once, or one request if bursts are no longer allowed. Requests wait one after the other.
 func (g *gate) wait(ctx context.Context, n int) (int, error) {
 	select {
 	case <-g.turn:

@@ -174,3 +174,31 @@ func isSorted(e Evidence, x evidence.Exchange) bool {
 		return openapi.RoleOf(p) == openapi.SortRole && u.Query().Get(p.Name) != ""
 	})
 }
+
+// findBrokenLinks finds pages of the readings of the list whose address came from a link of the page before, and which the node refuses: a link may encode a
+// value of the query in another way than the node reads it.
+func findBrokenLinks(e Evidence) []Judgement {
+	var parts []Judgement
+	seen := map[string]bool{}
+	for _, x := range e.Exchanges {
+		name := x.Given["reading"]
+		if name == "" || x.Label.Resource() != e.Roles.List || seen[name] {
+			continue
+		}
+		seen[name] = true
+		_, calls := readingOf(e, name)
+		for i := 1; i < len(calls); i++ {
+			if !slices.Contains([]int{400, 404, 422}, calls[i].Status()) || !success(calls[i-1]) {
+				continue
+			}
+			if link := listPageOf(e, calls[i-1]).Link; link != "" && resolve(calls[i-1].Request.URL, link) == calls[i].Request.URL {
+				parts = append(parts, expect(calls[i], "2xx with the next items").failed("a link to the next page, which the node gave itself, is refused", describe(calls[i])).
+					Hinting("encode the values in a link as UTF-8 (RFC 3986 §2.5), and keep all parameters that the node needs").Seen(calls[i-1].Label))
+			}
+		}
+	}
+	if len(parts) > 0 && e.unsteady() {
+		return nil
+	}
+	return parts
+}
