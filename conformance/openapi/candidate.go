@@ -126,14 +126,20 @@ func (d *Document) AnyListCandidate() (Operation, bool) {
 	})
 }
 
-// best returns the first operation that may be a list and has the highest score above 0.
+// best returns the first operation that may be a list and has the highest score above 0. A public operation beside a guarded one is often an extract for everybody,
+// so it has a lower score.
 func (d *Document) best(score func(Operation) int) (Operation, bool) {
+	const extract = 12
 	highest, found := 0, Operation{}
 	for _, o := range d.Operations {
 		if !o.MayList() {
 			continue
 		}
-		if s := score(o); s > highest {
+		s := score(o)
+		if s > 0 && d.Public(o) {
+			s = max(1, s-extract)
+		}
+		if s > highest {
 			highest, found = s, o
 		}
 	}

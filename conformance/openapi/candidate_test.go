@@ -42,6 +42,8 @@ var _ = Describe("Finding operations", func() {
 		Entry("the array rather than the object", "/fundings/all", get("/fundings/summary", "", object), get("/fundings/all", "", array)),
 		Entry("the one with details below", "/calls", get("/calls/funding", "", array), get("/calls", "", array), get("/calls/{id}", "", object)),
 		Entry("the current one", "/v2/fundings", get("/v1/fundings", `"deprecated":true,`, array), get("/v2/fundings", "", array)),
+		Entry("the guarded one rather than a public extract", "/calls", get("/open/calls", `"security":[],`, array), get("/calls", `"security":[{"oauth":[]}],`, array)),
+		Entry("a public one if there is no other", "/open/calls", get("/open/calls", `"security":[],`, array), get("/things", `"security":[{"oauth":[]}],`, array)),
 		Entry("the first of equals", "/b/calls", get("/b/calls", "", array), get("/a/calls", "", array)),
 		Entry("but not an operation with a template", "", get("/fundings/{id}", "", object)),
 		Entry("but not a callback", "", get("/callbacks", `"operationId":"recallAll",`, array)),
