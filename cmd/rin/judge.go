@@ -36,7 +36,8 @@ Evidence that contradicts itself is not judged: a body that does not match its
 digest or its recorded length, times that run backwards, an exchange that is
 missing, a plan that is not the one of this target, profile, document and seed.
 Judge says what is wrong and where, and ends with exit code 1; with 3 if this
-version of rin cannot read the evidence. Other exit codes are those of rin certify.`,
+version of rin cannot read the evidence. Other exit codes are those of rin
+certify.`,
 		Example: `  rin judge rin-report/evidence.jsonl.gz
   rin judge rin-report/evidence.jsonl.gz --profile auth --report-dir again
   rin judge rin-report/evidence.jsonl.gz --format har   HAR, for a browser

@@ -57,13 +57,13 @@ func olderVersionHabits() []Deviation {
 			Why: "The path without a version lists id and title of the records for the pages of a portal, without a token.",
 			Wrap: atOtherPath(withCurrentVersion, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 				a := capture(next, env.admit(r))
-				var records, titles []map[string]json.RawMessage
-				if json.Unmarshal(a.Body, &records) == nil {
-					for _, record := range records {
-						titles = append(titles, map[string]json.RawMessage{"id": record["id"], "name": record["name"]})
-					}
-					a.Body, _ = json.Marshal(titles) // raw messages that were read
+				var records []map[string]json.RawMessage
+				_ = json.Unmarshal(a.Body, &records) // anything else than a plain list becomes an empty one
+				titles := []map[string]json.RawMessage{}
+				for _, record := range records {
+					titles = append(titles, map[string]json.RawMessage{"id": record["id"], "name": record["name"]})
 				}
+				a.Body, _ = json.Marshal(titles) // raw messages that were read
 				a.send(w, r)
 			})},
 		{Name: "portal-page-without-version",
