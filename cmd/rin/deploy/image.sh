@@ -24,7 +24,10 @@ mkdir -p "$root/etc/ssl/certs" "$root/usr/bin" "$root/tmp"
 chmod 1777 "$root/tmp"
 cp "${authorities:?name a file with certificate authorities in CA_CERTIFICATES}" "$root/etc/ssl/certs/ca-certificates.crt"
 cp LICENSE "$root/"
-CGO_ENABLED=0 GOOS=linux "${GO:-go}" build -trimpath -ldflags '-s -w' -o "$root/usr/bin/rin" ./cmd/rin
+# Without inlining outside the standard library the program has 44 MB instead of 49, and a run of it takes about a sixth longer.
+small=()
+for modules in github.com golang.org go.yaml.in go.etcd.io; do small+=("-gcflags=$modules/...=-l"); done
+CGO_ENABLED=0 GOOS=linux "${GO:-go}" build -trimpath -ldflags '-s -w' "${small[@]}" -o "$root/usr/bin/rin" ./cmd/rin
 
 commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
 export SOURCE_DATE_EPOCH

@@ -109,7 +109,7 @@ var _ = Describe("The container image", slow, Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 		fmt.Fprintf(GinkgoWriter, "image: %d bytes, compressed %d\n", got.Size, pulled)
 		Expect(pulled).To(BeNumerically("<", 45_000_000), "what a pull transfers")
-		Expect(got.Size).To(BeNumerically("<", 49_000_000), "unpacked")
+		Expect(got.Size).To(BeNumerically("<=", 45_000_000), "unpacked")
 	})
 
 	It("serves a sandbox on a read-only file system, is healthy, can be driven, and is certified from a second container", func() {
