@@ -37,7 +37,12 @@ found, and how to fix the client.`,
   rin explain page-size-ignored   a deviation or a habit of the sandbox
   rin explain 503-twice           a scenario of the sandbox
   rin explain lost                a fault of rin client-test`,
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage(fmt.Errorf("expected one ID, got %d", len(args)), topicHint)
+			}
+			return nil
+		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var ids []string
 			for _, r := range requirement.Catalogue() {
@@ -75,9 +80,12 @@ found, and how to fix the client.`,
 	}
 }
 
+// topicHint says where the names of topics are listed.
+const topicHint = "rin requirements lists the requirements, with --clients the rules for clients; the rules of the interface document are NET-R1 to NET-R20; rin sandbox lists its --deviations and --scenarios"
+
 // unknownTopic says that there is nothing to explain under a name, and suggests similar names.
 func unknownTopic(name string) error {
-	hint := "rin requirements lists the requirements, with --clients the rules for clients; the rules of the interface document are NET-R1 to NET-R20; rin sandbox lists its --deviations and --scenarios"
+	hint := topicHint
 	if near := fault.Near(strings.ToLower(name), slices.Concat(fault.DeviationNames(), fault.ScenarioNames())); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "? " + hint
 	}

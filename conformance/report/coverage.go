@@ -317,6 +317,12 @@ func operations(e requirement.Evidence) Operations {
 			op.Because = unexecutedReason(o, log)
 		}
 		op.Public = e.Spec.Public(o)
+		switch evidence.OperationResource(o.Key) {
+		case log.Roles.List:
+			op.Role = "list"
+		case log.Roles.Detail:
+			op.Role = "detail"
+		}
 		op.Parameters = parametersOf(o, op, log, own)
 		op.Statuses, op.Undocumented = statusesOf(o, op, log, own)
 		out.Documented++

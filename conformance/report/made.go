@@ -99,6 +99,7 @@ func (r Report) madeFacts() []fact {
 	} else {
 		add("Not blind", "the node could know that it was tested (by User-Agent)")
 	}
+	add("Tested data", r.listAndDetail())
 	add("Public by the document", r.publicOperations())
 	out = append(out, r.drawnFacts()...)
 	if a := r.Made.Again; a != nil {
@@ -109,6 +110,19 @@ func (r Report) madeFacts() []fact {
 
 // notStated is the fact of a run whose operator is not known. The login name of a machine says little and is nobody's business.
 const notStated = "not stated (--operator)"
+
+// listAndDetail names the operations that paging, filters and records were tested on.
+func (r Report) listAndDetail() string {
+	var names []string
+	for _, role := range []string{"list", "detail"} {
+		for _, o := range r.Operations.List {
+			if o.Role == role {
+				names = append(names, "the "+role+" "+o.Method+" "+o.Path)
+			}
+		}
+	}
+	return strings.Join(names, ", ")
+}
 
 // maxPublic bounds the public operations that are named in one line; the table of operations has all of them.
 const maxPublic = 12

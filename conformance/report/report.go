@@ -232,6 +232,8 @@ type Operation struct {
 	Path     string `json:"path"`
 	ID       string `json:"operationId,omitempty"`
 	Executed bool   `json:"executed"`
+	// Role is "list" or "detail" for the operation that paging, filters and records were tested on.
+	Role string `json:"role,omitempty"`
 	// Public reports that the document declares the operation public, so that it is not tested for refusal.
 	Public     bool        `json:"public,omitempty"`
 	Because    string      `json:"because,omitempty"`
