@@ -26,8 +26,8 @@ func inconsistent(format string, args ...any) error {
 	return &Inconsistency{What: fmt.Sprintf(format, args...)}
 }
 
-// checkTimes checks that times run forward: the records were written one after the other, and none before what it holds had ended. Version
-// 1 has no times of records.
+// checkTimes checks that times run forward: each record was written after the one before it, and after the end of the exchange in it. Version 1 has no times
+// of records.
 func (r *reader) checkTimes(at time.Time, e entry) error {
 	var started time.Time
 	var took time.Duration
@@ -39,7 +39,7 @@ func (r *reader) checkTimes(at time.Time, e entry) error {
 	}
 	switch {
 	case took < 0:
-		return inconsistent("%s took %s, which is less than nothing", e.name(), took)
+		return inconsistent("%s took %s, which is negative", e.name(), took)
 	case r.version == SchemaV1:
 		return nil
 	case e.Run != nil && e.Run.Started.After(at):
@@ -59,7 +59,7 @@ func (r *reader) checkTimes(at time.Time, e entry) error {
 	return nil
 }
 
-// maxBegin is how much later than its start the first record of a run may be.
+// maxBegin is the longest time between the start of a run and its first record.
 const maxBegin = time.Minute
 
 // describesSameRun compares what does not change during a run.
@@ -110,16 +110,16 @@ func (x Exchange) checkLengths(version string) error {
 		fault = fmt.Sprintf("%d bytes of the body were read, and %d bytes are here", a.Size, kept)
 	case version == SchemaV1:
 		if len(codings) == 0 {
-			fault = a.announced(x.Request.Method, a.Size)
+			fault = a.lengthFault(x.Request.Method, a.Size)
 		}
 	case len(a.Coding) == 0 && a.Wire != a.Size:
 		fault = fmt.Sprintf("the body came as %d bytes without a content coding, and %d bytes of it were read", a.Wire, a.Size)
 	case a.Wire == 0 && a.Size > 0:
 		fault = fmt.Sprintf("the body came as 0 bytes, and %d bytes of it were read", a.Size)
-	case !a.decoded(codings):
+	case !a.codingsFit(codings):
 		fault = fmt.Sprintf("the content coding %q was removed, and the header says %q", strings.Join(a.Coding, ", "), strings.Join(codings, ", "))
 	default:
-		fault = a.announced(x.Request.Method, a.Wire)
+		fault = a.lengthFault(x.Request.Method, a.Wire)
 	}
 	if fault != "" {
 		return inconsistent("exchange %.80q: %s", x.Label, fault)
@@ -127,9 +127,9 @@ func (x Exchange) checkLengths(version string) error {
 	return nil
 }
 
-// announced compares the number of bytes that came with Content-Length (RFC 9110 §8.6), and returns what is wrong. Some answers announce the
-// length of a body that they do not have.
-func (a Response) announced(method string, came int64) string {
+// lengthFault compares the number of bytes that came with Content-Length (RFC 9110 §8.6). It returns what is wrong, or "". Some answers announce the length
+// of a body that they do not have.
+func (a Response) lengthFault(method string, came int64) string {
 	values := Values(a.Header, "Content-Length")
 	if len(values) != 1 || method == "HEAD" || a.Status/100 == 1 || a.Status == 204 || a.Status == 304 {
 		return ""
@@ -145,9 +145,8 @@ func (a Response) announced(method string, came int64) string {
 	return ""
 }
 
-// decoded reports whether the codings that were removed are those of the header: all of them, or the last ones if something was wrong with
-// the body.
-func (a Response) decoded(codings []string) bool {
+// codingsFit reports whether the codings that were removed are those of the header: all of them, or the last ones if something was wrong with the body.
+func (a Response) codingsFit(codings []string) bool {
 	rest := len(codings) - len(a.Coding)
 	if rest < 0 || !slices.Equal(codings[rest:], a.Coding) {
 		return slices.ContainsFunc(codings, func(c string) bool { return strings.Contains(c, "[[") })
@@ -166,9 +165,9 @@ func Codings(header []Field) []string {
 	return codings
 }
 
-// checkWhole checks what the whole of a complete run must hold: an outcome for each planned label, no more requests than were sent, and no
-// body without an exchange.
-func (r *reader) checkWhole() error {
+// checkComplete checks the evidence of a complete run: each planned label has an outcome, no more requests are recorded than were sent, and each body belongs
+// to an exchange.
+func (r *reader) checkComplete() error {
 	log := &r.state.log
 	if log.Ended == nil || !log.Ended.Complete {
 		return nil

@@ -34,7 +34,7 @@ func Curl(x Exchange) string {
 		if q.Method == "POST" {
 			args = append(args, "--data-raw", "''") // sends Content-Length: 0, as the node got it
 		}
-	case printable(string(q.Body)):
+	case isPrintable(string(q.Body)):
 		args = append(args, "--data-raw", ShellWord(string(q.Body)))
 	default:
 		input = "printf " + printfArgs(string(q.Body)) + " | "

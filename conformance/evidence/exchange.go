@@ -182,7 +182,7 @@ func (b Body) MarshalJSON() ([]byte, error) {
 // binary reports whether the body is not text, or is text that takes less room in base64 than with its escapes.
 func (b Body) binary() bool {
 	escapes := 0
-	for i := 0; i < len(b); i++ { // in UTF-8 a byte below a space is a character
+	for i := 0; i < len(b); i++ { // in UTF-8 a byte below a space is a whole character
 		if i+8 <= len(b) && !hasControl(binary.LittleEndian.Uint64(b[i:])) { // most bytes are text
 			i += 7
 			continue

@@ -41,7 +41,7 @@ type JWTFacts struct {
 	KnownKey string `json:"knownKey,omitempty"`
 }
 
-// Verification is the result of verifying a token with published keys. Keys counts those that can verify signatures.
+// Verification is the result of verifying a token with published keys. Keys counts the published keys that can verify signatures.
 type Verification struct {
 	Fingerprint string `json:"fingerprint"` // the token's
 	Keys        int    `json:"keys"`

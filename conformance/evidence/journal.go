@@ -91,7 +91,7 @@ func (j *Journal) Found(f SchemaFindings) {
 	j.record(entry{Kind: kindFindings, Findings: portable().findings([]SchemaFindings{f})})
 }
 
-// End records the end of the run and releases those who wait for it. Only the first end counts.
+// End records the end of the run and releases the callers of [Journal.Wait]. Only the first end counts.
 func (j *Journal) End(ended Ended) {
 	ended.Cause = validUTF8(ended.Cause)
 	j.record(entry{Kind: kindEnded, Ended: &ended})

@@ -112,7 +112,7 @@ const (
 // StagingClient is the token request of the staging client to the token endpoint of production.
 const StagingClient Label = "token-staging.at-production"
 
-// GuessedIssuer says of metadata that nothing names the issuer: the place of the token endpoint suggests it.
+// GuessedIssuer is the source of an issuer that nothing names: rin guessed it from the URL of the token endpoint.
 const GuessedIssuer = "the place of the token endpoint"
 
 // MetadataResource names the n-th candidate, from 1, for the authorization server's metadata; Given has the issuer.
@@ -163,8 +163,8 @@ func SeveralCase(name string) Case { return Case("filter-several-" + Slug(name))
 // EffectCase tries one of two values at the far ends of what a parameter may be (PAG-07); Given has parameter and value.
 func EffectCase(name string, n int) Case { return Case("effect-" + Slug(name) + "-" + strconv.Itoa(n)) }
 
-// UnmatchedCase tries the n-th value, from 1, of a filter that no member of the items is named after (PAG-07); Given has parameter, value and unmatched: "listed" for
-// a value of the vocabulary, "made-up" for a word that no item has, or "seen" for one that an item has.
+// UnmatchedCase tries the n-th value, from 1, of a filter without a member of the same name in the items (PAG-07); Given has parameter, value and unmatched:
+// "listed" for a value of the vocabulary, "made-up" for a word that no item has, or "seen" for one that an item has.
 func UnmatchedCase(name string, n int) Case {
 	return Case("unmatched-" + Slug(name) + "-" + strconv.Itoa(n))
 }
@@ -178,8 +178,8 @@ func InstantCase(name string, n int) Case {
 	return Case("instant-" + Slug(name) + "-" + strconv.Itoa(n))
 }
 
-// SearchCase searches a list for a word (PAG-07); Given has parameter, value and search (the kind of the value), and, but for a word that no item has, word
-// (as the data spells it), id (of an item with it) and of (the member with it).
+// SearchCase searches a list for a word (PAG-07); Given has parameter, value and search (the kind of the value). Unless no item has the word, Given also has
+// word (as the data spells it), id (of an item with it) and of (the member with it).
 func SearchCase(name, kind string) Case { return Case("search-" + Slug(name) + "-" + kind) }
 
 // Try is a way to try one described parameter of an operation within or outside its bounds (API-01, PAG-06). Given has parameter, in,
@@ -240,7 +240,7 @@ const (
 // drawnItems is how many items of a list are drawn for their details.
 const drawnItems = 9
 
-// moreItems is how many further ones there are, if the run has room for them.
+// moreItems is how many further items are drawn, if the run has room for them.
 const moreItems = 30
 
 // LateCase is the nth record that is read again at the end of a run.
@@ -262,7 +262,7 @@ func ParallelTokenRequests() [][]Label {
 	return out
 }
 
-// LoneTokenRequest is the token request after them.
+// LoneTokenRequest is the token request after [ParallelTokenRequests].
 const LoneTokenRequest Label = "token.alone"
 
 // DrawnItems names the calls of the detail operation with drawn items.
@@ -283,8 +283,8 @@ func MoreItems() []Case {
 	return out
 }
 
-// LikeIDCase asks for the n-th id, from 1, that nobody has and that is nearly a listed one (PAG-09); Given has asked, known, and even: whether both may be
-// read as the same.
+// LikeIDCase asks for the n-th id, from 1, that no record has and that resembles a listed id (PAG-09); Given has asked, known (the listed id), and even:
+// whether a node may take one for the other.
 func LikeIDCase(n int) Case { return Case("like-id-" + strconv.Itoa(n)) }
 
 // GapIDCase asks for the n-th id, from 1, that the list leaves out of a sequence of numbers (PAG-09); Given has asked.

@@ -50,8 +50,8 @@ func (r *lineReader) next(buffer []byte) *recordLine {
 	return l
 }
 
-// ahead reads and decodes the lines of a version until the last one, a fault of reading, or the end of ctx.
-func (r *lineReader) ahead(ctx context.Context, version string) <-chan *recordLine {
+// readAhead reads and decodes the lines of a version until the last one, a fault of reading, or the end of ctx.
+func (r *lineReader) readAhead(ctx context.Context, version string) <-chan *recordLine {
 	const most = 64
 	r.room, r.used = semaphore.NewWeighted(maxAhead), make(chan []byte, most)
 	out, work := make(chan *recordLine, most), make(chan *recordLine, most)

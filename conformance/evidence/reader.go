@@ -54,13 +54,13 @@ func read(from io.Reader) (*reader, error) {
 	if err := r.readLines(in); err != nil {
 		return nil, err
 	}
-	if err := r.checkWhole(); err != nil {
+	if err := r.checkComplete(); err != nil {
 		return nil, fmt.Errorf("evidence: %w", err)
 	}
 	return r, nil
 }
 
-// Text returns the lines of an evidence file, which may be compressed. It bounds what is read, but not what that becomes.
+// Text returns the lines of an evidence file, which may be compressed. It bounds the bytes that are read, but not their decompressed length.
 func Text(from io.Reader) (io.Reader, error) {
 	in := bufio.NewReaderSize(&io.LimitedReader{R: from, N: MaxLog + 1}, 64<<10)
 	if magic, _ := in.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -69,18 +69,18 @@ func Text(from io.Reader) (io.Reader, error) {
 	return gzip.NewReader(in)
 }
 
-// readLines reads all lines. What follows the last complete one is ignored.
+// readLines reads all lines. Text after the last complete line is ignored.
 func (r *reader) readLines(from io.Reader) error {
 	limited := &io.LimitedReader{R: from, N: MaxLog + 1}
 	lines := &lineReader{in: bufio.NewReaderSize(limited, 64<<10), left: limited}
 	first := lines.next(nil)
-	first.decode("") // every version can be read so far
+	first.decode("") // the first line has one form in all versions
 	if ended, err := r.readRecord(first); ended || err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	for l := range lines.ahead(ctx, r.version) {
+	for l := range lines.readAhead(ctx, r.version) {
 		<-l.decoded
 		ended, err := r.readRecord(l)
 		if ended || err != nil {
@@ -99,7 +99,7 @@ func readLine(in *bufio.Reader, line []byte) ([]byte, error) {
 	for {
 		part, err := in.ReadSlice('\n')
 		if cap(line)-len(line) < len(part) {
-			// Twice the room, because append would copy a large line more often; and made here, because slices.Grow may make it twice.
+			// The room is doubled, because append would copy a large line more often. It is allocated here, because slices.Grow may allocate twice.
 			line = append(make([]byte, 0, len(line)+max(len(line)+len(part), expectedLength(line))), line...)
 		}
 		line = append(line, part...)
@@ -207,8 +207,8 @@ func (r *reader) complete(l *recordLine) (s storedEntry, err error) {
 	return s, s.check()
 }
 
-// readBody reads the line of a body as [writeBody] writes it. Bodies are most of a file, and encoding/json would look at them three times. It
-// returns nil for any other line.
+// readBody reads the line of a body as [writeBody] writes it. Bodies are most of a file, and encoding/json would scan them three times. It returns nil for
+// any other line.
 func readBody(line []byte) *storedBody {
 	before, content, ok := bytes.Cut(line, []byte(`,"content":`))
 	content, whole := bytes.CutSuffix(content, []byte("}}"))

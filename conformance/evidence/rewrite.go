@@ -28,8 +28,8 @@ func redacting(r *redact.Redactor) rewriter {
 	return newRewriter(r.Text, r.HeaderName, func(b Body) Body { return r.Bytes(b) })
 }
 
-// portable brings evidence into the form that JSON gives back, so that live evidence is judged as evidence that was recorded: bytes
-// that are not UTF-8 become U+FFFD, and empty lists become nil.
+// portable brings evidence into the form that JSON gives back, so that live and recorded evidence are judged alike: bytes that are not UTF-8 become U+FFFD,
+// and empty lists become nil.
 func portable() rewriter {
 	return newRewriter(validUTF8, validUTF8, func(b Body) Body {
 		if len(b) == 0 {
@@ -41,7 +41,7 @@ func portable() rewriter {
 
 func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-func (w rewriter) all(texts ...*string) {
+func (w rewriter) rewriteTexts(texts ...*string) {
 	for _, t := range texts {
 		*t = w.text(*t)
 	}
@@ -50,7 +50,7 @@ func (w rewriter) all(texts ...*string) {
 func (w rewriter) list(texts []string) []string {
 	texts = cloneOrNil(texts)
 	for i := range texts {
-		w.all(&texts[i])
+		w.rewriteTexts(&texts[i])
 	}
 	return texts
 }
@@ -79,24 +79,24 @@ func (w rewriter) exchange(x Exchange) Exchange {
 		given[w.text(k)] = w.text(v)
 	}
 	x.Given = given
-	w.all(&x.Request.Method, &x.Request.URL)
+	w.rewriteTexts(&x.Request.Method, &x.Request.URL)
 	x.Request.Header, x.Request.Body = w.header(x.Request.Header), w.body(x.Request.Body)
 	x.Redirects = cloneOrNil(x.Redirects)
 	for i := range x.Redirects {
 		h := &x.Redirects[i]
-		w.all(&h.URL, &h.Location)
+		w.rewriteTexts(&h.URL, &h.Location)
 		h.Header = w.header(h.Header)
 	}
 	if x.Response != nil {
 		r := *x.Response
-		w.all(&r.Proto, &r.BodyError)
+		w.rewriteTexts(&r.Proto, &r.BodyError)
 		r.Header, r.Body = w.header(r.Header), w.answer(r.Body)
 		r.Coding = cloneOrNil(r.Coding)
 		x.Response = &r
 	}
 	if x.Verification != nil {
 		v := *x.Verification
-		w.all(&v.KeyID, &v.Why)
+		w.rewriteTexts(&v.KeyID, &v.Why)
 		x.Verification = &v
 	}
 	x.Failure = w.failure(x.Failure)
@@ -104,11 +104,11 @@ func (w rewriter) exchange(x Exchange) Exchange {
 }
 
 func (w rewriter) handshake(h Handshake) Handshake {
-	w.all(&h.Message, &h.Protocol)
+	w.rewriteTexts(&h.Message, &h.Protocol)
 	h.Chain = cloneOrNil(h.Chain)
 	for i := range h.Chain {
 		c := &h.Chain[i]
-		w.all(&c.Subject, &c.Issuer)
+		w.rewriteTexts(&c.Subject, &c.Issuer)
 		c.Names = w.list(c.Names)
 	}
 	h.Failure = w.failure(h.Failure)
@@ -118,11 +118,11 @@ func (w rewriter) handshake(h Handshake) Handshake {
 func (w rewriter) findings(all []SchemaFindings) []SchemaFindings {
 	all = cloneOrNil(all)
 	for i := range all {
-		w.all(&all[i].Why)
+		w.rewriteTexts(&all[i].Why)
 		all[i].Findings = cloneOrNil(all[i].Findings)
 		for k := range all[i].Findings {
 			f := &all[i].Findings[k]
-			w.all(&f.Path, &f.Expected, &f.Got, &f.Keyword)
+			w.rewriteTexts(&f.Path, &f.Expected, &f.Got, &f.Keyword)
 		}
 	}
 	return all
@@ -131,22 +131,22 @@ func (w rewriter) findings(all []SchemaFindings) []SchemaFindings {
 func (w rewriter) registry(f RegistryFacts) RegistryFacts {
 	f.Twins, f.Repeated = cloneOrNil(f.Twins), w.list(f.Repeated)
 	for i := range f.Twins {
-		w.all(&f.Twins[i].TokenURL, &f.Twins[i].InfoURL)
+		w.rewriteTexts(&f.Twins[i].TokenURL, &f.Twins[i].InfoURL)
 	}
 	return f
 }
 
 func (w rewriter) roles(r Roles) Roles {
 	r.Operations, r.BaseTried = cloneOrNil(r.Operations), w.list(r.BaseTried)
-	w.all(&r.OperationBase)
+	w.rewriteTexts(&r.OperationBase)
 	return r
 }
 
 func (w rewriter) document(d Document) Document {
-	w.all(&d.Refused, &d.Uncompared)
+	w.rewriteTexts(&d.Refused, &d.Uncompared)
 	d.Reduced, d.Removed, d.Invalid = compact(d.Reduced), cloneOrNil(d.Removed), w.list(d.Invalid)
 	for i := range d.Removed {
-		w.all(&d.Removed[i].Pointer, &d.Removed[i].Keyword, &d.Removed[i].Value)
+		w.rewriteTexts(&d.Removed[i].Pointer, &d.Removed[i].Keyword, &d.Removed[i].Value)
 	}
 	return d
 }
@@ -177,7 +177,7 @@ func (x Exchange) Redacted(r *redact.Redactor) Exchange {
 	return newRewriter(found.Rest, found.Rest, func(b Body) Body { return Body(found.Rest(string(b))) }).exchange(x)
 }
 
-// findSecrets adds what has the form of a secret in an answer or a URL to the secrets. cut cuts the body of the answer.
+// findSecrets searches an answer and its URLs for texts in the form of a secret, and adds them to the secrets. cut cuts the body of the answer.
 func findSecrets(r *redact.Redactor, x Exchange, cut func() [][]byte) *redact.Finder {
 	f := r.Finder()
 	f.URL(x.Request.URL)

@@ -125,14 +125,14 @@ func Clip(s string, limit int) string {
 }
 
 // ShellWord writes a text as one word of a POSIX shell: literals in single quotes where they need them, markers of secrets as variables in
-// double quotes. A text with characters that are not printable becomes a call of printf(1).
+// double quotes. A text with characters that are not isPrintable becomes a call of printf(1).
 func ShellWord(text string) string {
-	if !printable(text) {
+	if !isPrintable(text) {
 		return `"$(printf ` + printfArgs(text) + `)"`
 	}
 	var b strings.Builder
 	eachPart(text, func(s string) {
-		if bareWord(s) {
+		if isBareWord(s) {
 			b.WriteString(s)
 			return
 		}
@@ -146,8 +146,8 @@ func ShellWord(text string) string {
 	return b.String()
 }
 
-// bareWord reports whether shells read a literal as it is, without quotes. A leading "=" needs quotes: zsh replaces "=name" by the path of a command.
-func bareWord(s string) bool {
+// isBareWord reports whether shells read a literal as it is, without quotes. A leading "=" needs quotes: zsh replaces "=name" by the path of a command.
+func isBareWord(s string) bool {
 	return !strings.HasPrefix(s, "=") && strings.IndexFunc(s, func(r rune) bool {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 		return !letter && !(r >= '0' && r <= '9') && !strings.ContainsRune("_-./:@%+=,", r)
@@ -172,8 +172,8 @@ func printfArgs(text string) string {
 	return "'" + format.String() + "'" + args.String()
 }
 
-// printable reports whether a text is valid UTF-8 without control characters and invisible characters.
-func printable(s string) bool {
+// isPrintable reports whether a text is valid UTF-8 without control characters and invisible characters.
+func isPrintable(s string) bool {
 	for i, r := range s {
 		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") || !unicode.IsPrint(r) {
 			return false

@@ -30,7 +30,7 @@ type Writer struct {
 	digests map[place]digest // of bodies that the journal holds
 }
 
-// place is where a body lies. The recorder gives equal bodies the same place, so that most need no digest of their own.
+// place is where a body is in memory. The recorder gives equal bodies the same place, so that most digests need not be computed.
 type place struct {
 	first  *byte
 	length int

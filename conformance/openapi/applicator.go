@@ -138,8 +138,8 @@ func (p *translator) named(schemas map[string]any, at func(name string) place) m
 type discriminator struct {
 	property string
 	choices  []choice
-	// closed: the schema lists all its subtypes under oneOf or anyOf. Otherwise it is a base, and a value without a mapping is
-	// judged by the base only.
+	// closed is true if the schema lists all its subtypes under oneOf or anyOf. Otherwise the schema is a base, and a value without a mapping is judged by
+	// the base only.
 	closed bool
 }
 
@@ -236,7 +236,8 @@ func (doc *Document) indexSubtypes() map[string][]string {
 	return out
 }
 
-// discriminate writes a chain of conditions in place of oneOf, so that the value is judged by its mapped subtype only.
+// discriminate writes a chain of conditions in place of oneOf, so that the value is judged by its mapped subtype only. It returns false if the schema has no
+// discriminator.
 func (p *translator) discriminate(in, out map[string]any, at place) bool {
 	d, ok := p.doc.discriminator(in, at.pointer)
 	if !ok {

@@ -55,7 +55,7 @@ type Operation struct {
 	Deprecated   bool
 	// Servers are those of the operation, else of its path, else of the document (OAS 3.0.3 Server Object); nil if no server is declared.
 	Servers []string
-	// OwnServers reports whether the operation or its path names them.
+	// OwnServers reports whether the operation or its path names the servers.
 	OwnServers bool
 }
 
@@ -149,8 +149,8 @@ func (d *Document) readHead() {
 	d.Title, d.APIVersion = stringValue(info["title"]), stringValue(info["version"])
 }
 
-// swagger reports whether the document is Swagger 2.0.
-func (d *Document) swagger() bool {
+// isSwagger reports whether the document is Swagger 2.0.
+func (d *Document) isSwagger() bool {
 	return d.root["openapi"] == nil && strings.HasPrefix(stringValue(d.root["swagger"]), "2")
 }
 
@@ -196,7 +196,7 @@ func stringValues(value any) []string {
 // readServers reads the servers of the document, or schemes, host and basePath of Swagger 2.0: without schemes the URL begins with "//", without
 // host it is a path.
 func (d *Document) readServers() {
-	if d.swagger() {
+	if d.isSwagger() {
 		d.Servers = d.swaggerServers()
 		return
 	}
@@ -248,7 +248,7 @@ func (d *Document) readSecurity() {
 	d.Schemes = map[string]string{}
 	components, _ := d.root["components"].(map[string]any)
 	declared := components["securitySchemes"]
-	if d.swagger() {
+	if d.isSwagger() {
 		declared = d.root["securityDefinitions"]
 	}
 	schemes, _ := declared.(map[string]any)
@@ -257,7 +257,7 @@ func (d *Document) readSecurity() {
 		d.Schemes[name] = stringValue(scheme["type"])
 		flows, _ := scheme["flows"].(map[string]any)
 		granted, _ := flows["clientCredentials"].(map[string]any)
-		if d.swagger() {
+		if d.isSwagger() {
 			granted = scheme
 		}
 		scopes, _ := granted["scopes"].(map[string]any)
@@ -285,12 +285,12 @@ func (d *Document) security(value any) *Security {
 			s.Open = true
 		}
 		var scopes []string
-		for name, asked := range alternative {
+		for name, wanted := range alternative {
 			if !slices.Contains(s.Schemes, name) {
 				s.Schemes = append(s.Schemes, name)
 			}
 			if kind := d.Schemes[name]; kind == "oauth2" || kind == "openIdConnect" {
-				scopes = append(scopes, stringValues(asked)...)
+				scopes = append(scopes, stringValues(wanted)...)
 			}
 		}
 		if first {

@@ -126,8 +126,8 @@ func applies(keyword string) (inPlace, choice, known bool) {
 // components numbers the strongly connected components; two nodes with the same number reach one another.
 type components map[string]int
 
-// cyclic reports whether an edge from one schema to another is part of a cycle.
-func (c components) cyclic(from, to string) bool {
+// isCyclic reports whether an edge from one schema to another is part of a cycle.
+func (c components) isCyclic(from, to string) bool {
 	a, ok := c[from]
 	b, known := c[to]
 	return from == to || ok && known && a == b

@@ -144,7 +144,7 @@ func Joined(name string) string {
 // An IdentityMember names the member that identifies a record: no two records of a list have the same value, and the detail operation takes it.
 type IdentityMember struct {
 	Member string
-	// Guessed reports that only its usual name speaks for the member: the document does not connect it with the parameter of the detail operation.
+	// Guessed reports that only its usual name suggests the member: the document does not connect it with the parameter of the detail operation.
 	Guessed bool
 }
 
@@ -154,7 +154,7 @@ func IdentityIn(records [][]byte, p Parameter, collection string) IdentityMember
 	if slices.ContainsFunc(records, func(record []byte) bool { return len(MemberValues(record, "id")) > 0 }) || len(records) == 0 {
 		return IdentityMember{Member: "id"}
 	}
-	members := slices.DeleteFunc(MembersOf(records), func(m string) bool { return strings.ContainsAny(m, ".[") || !tellsApart(records, m) })
+	members := slices.DeleteFunc(MembersOf(records), func(m string) bool { return strings.ContainsAny(m, ".[") || !isUnique(records, m) })
 	if m, ok := members.Named(p.Name); ok {
 		return IdentityMember{Member: m}
 	}
@@ -180,8 +180,8 @@ func IdentityIn(records [][]byte, p Parameter, collection string) IdentityMember
 	return IdentityMember{Member: "id"}
 }
 
-// tellsApart reports that each record has one value of a member, and no two the same.
-func tellsApart(records [][]byte, member string) bool {
+// isUnique reports whether each record has one value of a member, and no two records have the same.
+func isUnique(records [][]byte, member string) bool {
 	seen := map[string]bool{}
 	for _, record := range records {
 		values := MemberValues(record, member)

@@ -52,7 +52,7 @@ func (d *Document) operation(path, method string, item, raw map[string]any) Oper
 		Servers:     d.Servers,
 	}
 	for _, level := range []map[string]any{raw, item} {
-		if own := servers(level["servers"]); own != nil && !d.swagger() {
+		if own := servers(level["servers"]); own != nil && !d.isSwagger() {
 			o.Servers, o.OwnServers = own, true
 			break
 		}
@@ -140,7 +140,7 @@ func (d *Document) parameters(levels ...any) (out []Parameter, body bool) {
 
 // separator returns what separates the values of an array; "" repeats the parameter.
 func (d *Document) separator(raw map[string]any) string {
-	if d.swagger() {
+	if d.isSwagger() {
 		switch stringValue(raw["collectionFormat"]) {
 		case "multi":
 			return ""
@@ -186,7 +186,7 @@ func (d *Document) parameterSchema(raw map[string]any) Schema {
 func (d *Document) response(value any, operation map[string]any) Response {
 	raw, _ := d.resolve(value)
 	r := Response{Content: map[string]Schema{}, Description: prose(raw)}
-	if d.swagger() {
+	if d.isSwagger() {
 		if _, declared := raw["schema"]; declared {
 			schema := d.schema(raw["schema"])
 			for _, media := range d.produces(operation) {

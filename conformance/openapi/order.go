@@ -184,7 +184,7 @@ func (o Operation) orderBy(p Parameter, value, direction string) Order {
 		order.Certain = slices.Contains(wordsOf(p.Schema), "-"+value)
 	}
 	order.By = strings.Join(words, "")
-	return o.promises(order, p.Description)
+	return o.withPromises(order, p.Description)
 }
 
 // firstKey returns the first of several keys in a value; "deadline,desc" is one.
@@ -196,8 +196,8 @@ func firstKey(value string) string {
 	return first
 }
 
-// promises reads what the prose promises of an order.
-func (o Operation) promises(order Order, text string) Order {
+// withPromises returns an order with what the prose promises of it.
+func (o Operation) withPromises(order Order, text string) Order {
 	text = strings.ToLower(text + " " + o.Description)
 	last := strings.Contains(text, "last") && regexp.MustCompile(`\b(without|null|nulls|no|absent|missing)\b[^.;]{0,60}\blast\b`).MatchString(text)
 	order.NullsLast = last && !regexp.MustCompile(`\b(without|null|nulls|no|absent|missing)\b[^.;]{0,60}\bfirst\b`).MatchString(text)
@@ -215,7 +215,7 @@ func (o Operation) orderInProse() (order Order, words string, ok bool) {
 	if len(found) != 1 {
 		return order, "", false
 	}
-	order = o.promises(Order{By: Joined(found[0][1]), InProse: true}, "")
+	order = o.withPromises(Order{By: Joined(found[0][1]), InProse: true}, "")
 	return order, "the described order by " + found[0][1], true
 }
 
@@ -281,7 +281,7 @@ func ColumnOf(items [][]byte, by string) (c Column, ok bool) {
 	if _, named := members.Ending(by); !named && !numbers {
 		return c, false
 	}
-	if seen := currenciesOf(items, members, path); mixed(seen) {
+	if seen := currenciesOf(items, members, path); hasSeveral(seen) {
 		c.currencies = seen
 	}
 	return c, true
@@ -295,8 +295,8 @@ func isTextAt(item []byte, path string) bool {
 	return FirstByte(item) == '"'
 }
 
-// mixed reports whether there are several currencies.
-func mixed(currencies []string) bool {
+// hasSeveral reports whether there are several currencies.
+func hasSeveral(currencies []string) bool {
 	seen := slices.DeleteFunc(slices.Clone(currencies), func(currency string) bool { return currency == "" })
 	return slices.ContainsFunc(seen, func(currency string) bool { return currency != seen[0] })
 }

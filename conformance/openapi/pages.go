@@ -144,7 +144,7 @@ func (p Pages) value(k int) int {
 // ends reports whether the k-th page is the last one to request.
 func (p Pages) ends(k int, page Page) bool {
 	isShort, coversUnpaged := len(page.Items) < p.step(), (k+1)*p.step() >= len(p.Unpaged)
-	return !page.Listed || len(page.Items) == 0 || isShort && coversUnpaged || p.stale(k, page)
+	return !page.Listed || len(page.Items) == 0 || isShort && coversUnpaged || p.isStale(k, page)
 }
 
 // PastEnd reports whether the value is that of a walked page after the end of the unpaged list. Its content says nothing about the pages
@@ -155,8 +155,8 @@ func (p Pages) PastEnd(value int) bool {
 	return k >= 0 && k*p.step() >= len(p.Unpaged)
 }
 
-// stale reports whether a page is after the end of the unpaged list and repeats the page before it.
-func (p Pages) stale(k int, page Page) bool {
+// isStale reports whether a page is after the end of the unpaged list and repeats the page before it.
+func (p Pages) isStale(k int, page Page) bool {
 	return k > 0 && k*p.step() >= len(p.Unpaged) && slices.Equal(page.Items, p.ByValue[p.value(k-1)].Items)
 }
 
@@ -206,7 +206,7 @@ func (p Pages) Faults() PageFaults {
 		values = append(values, p.value(k))
 		expected = slices.Concat(expected, p.Unpaged[k*p.step():])
 	}
-	if n := len(values) - 1; n > 0 && p.stale(n, p.ByValue[values[n]]) {
+	if n := len(values) - 1; n > 0 && p.isStale(n, p.ByValue[values[n]]) {
 		values = values[:n]
 	}
 	f.Repeated = p.repeated(values)

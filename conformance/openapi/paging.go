@@ -125,7 +125,7 @@ func pagingName(name string) string {
 // withoutMarks returns a text without diacritical marks: "größe" becomes "grosse", "próximo" becomes "proximo".
 func withoutMarks(text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
-		return text // as are most
+		return text // most texts
 	}
 	text = strings.NewReplacer("ß", "ss", "ø", "o", "æ", "ae", "ł", "l").Replace(text)
 	return strings.Map(func(r rune) rune {

@@ -131,7 +131,7 @@ func (r Reading) Repeated() []string {
 	var out []string
 	listPages := r.Pages
 	if r.Circles() {
-		listPages = listPages[:len(listPages)-1] // another fault
+		listPages = listPages[:len(listPages)-1] // the repetition of a whole page is another fault
 	}
 	for n, s := range listPages {
 		for _, item := range s.Items {
@@ -180,7 +180,7 @@ func nextCursor(header http.Header, body []byte) string {
 		for _, name := range sortedKeys(holder) {
 			switch pagingName(name) {
 			case "nextcursor", "next", "nextpagetoken", "nexttoken", "continuation", "continuationtoken", "endcursor", "cursornext", "nextpagecursor", "scrollid", "after", "nextmarker", "nextafter":
-				if text, ok := scalar(holder[name]); ok && text != "" && text != "false" && text != "true" && (!isReference(text) || isSealed(name, text)) {
+				if text, ok := scalar(holder[name]); ok && text != "" && text != "false" && text != "true" && (!isReference(text) || isOpaqueCursor(name, text)) {
 					return text
 				}
 			}
@@ -189,8 +189,8 @@ func nextCursor(header http.Header, body []byte) string {
 	return ""
 }
 
-// isSealed reports whether a text is a cursor that only resembles a path: base64 begins with a slash once in 64 times.
-func isSealed(name, text string) bool {
+// isOpaqueCursor reports whether a text is a cursor that only resembles a path: base64 begins with a slash once in 64 times.
+func isOpaqueCursor(name, text string) bool {
 	joined := pagingName(name)
 	named := strings.Contains(joined, "cursor") || strings.Contains(joined, "token")
 	return named && !strings.ContainsAny(text, "?:#&%.")
@@ -198,7 +198,7 @@ func isSealed(name, text string) bool {
 
 // nextLink returns the target of the relation next in an answer with these items, or "".
 func nextLink(header http.Header, body []byte, items [][]byte) string {
-	links, _ := evidence.ParseLinks(header.Values("Link")) // what comes before a fault counts
+	links, _ := evidence.ParseLinks(header.Values("Link")) // links before a fault count
 	for _, l := range links {
 		if slices.Contains(l.Relations(), "next") {
 			return l.Target

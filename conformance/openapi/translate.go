@@ -254,7 +254,7 @@ func (p *translator) schema(value any, at place) any {
 			return out
 		}
 	}
-	if p.nullable && in["nullable"] == true && !at.unwrapped && composed(in) {
+	if p.nullable && in["nullable"] == true && !at.unwrapped && isComposed(in) {
 		name := p.define(definition{pointer: at.pointer, unwrapped: true, place: at})
 		return map[string]any{"if": map[string]any{"not": map[string]any{"type": "null"}}, "then": refer(name)}
 	}
@@ -282,14 +282,14 @@ func (p *translator) link(target string, at place) map[string]any {
 		}
 	case p.graph.strict[[2]string{at.owner, target}]:
 		return nil
-	case p.graph.all.cyclic(at.owner, target): // a base, whose choices lead back to the owner
+	case p.graph.all.isCyclic(at.owner, target): // a base, whose choices lead back to the owner
 		return refer(p.define(definition{pointer: target, noChoices: true}))
 	}
 	return refer(p.define(definition{pointer: target}))
 }
 
-// composed reports whether keywords other than type decide about null, so that adding the type "null" is not enough.
-func composed(in map[string]any) bool {
+// isComposed reports whether keywords other than type decide about null, so that adding the type "null" is not enough.
+func isComposed(in map[string]any) bool {
 	for _, keyword := range []string{"$ref", "allOf", "anyOf", "oneOf", "not", "discriminator", "const"} {
 		if _, ok := in[keyword]; ok {
 			return true
@@ -314,7 +314,7 @@ func (p *translator) scalars(in, out map[string]any) {
 	if value, ok := in["const"]; ok && !p.ignoresSiblings() {
 		out["const"] = BoundedNumbers(value)
 	}
-	if format, ok := in["format"].(string); ok && knownFormat(format) {
+	if format, ok := in["format"].(string); ok && isKnownFormat(format) {
 		out["format"] = format
 	}
 	if pattern, ok := in["pattern"].(string); ok && len(pattern) <= maxPattern {
@@ -333,8 +333,8 @@ func (p *translator) scalars(in, out map[string]any) {
 	limits(in, out)
 }
 
-// knownFormat reports whether values are judged by a format. Other formats are only hints (OAS 3.0.3 Data Types).
-func knownFormat(format string) bool {
+// isKnownFormat reports whether values are judged by a format. Other formats are only hints (OAS 3.0.3 Data Types).
+func isKnownFormat(format string) bool {
 	switch format {
 	case "date", "date-time", "uuid", "int32", "int64",
 		"email", "uri", "uri-reference", "hostname", "ipv4", "ipv6", "time", "duration":

@@ -40,7 +40,7 @@ func (d *Document) isVague(value any, depth int, seen map[string]bool) bool {
 		if vague, followed := seen[ref]; followed {
 			return vague
 		}
-		seen[ref] = false // a schema of itself says something
+		seen[ref] = false // a schema that refers only to itself does not count as vague
 		_, target, found := d.Follow(ref)
 		seen[ref] = found && d.isVague(target, depth-1, seen)
 		return seen[ref]

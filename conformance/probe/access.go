@@ -19,10 +19,10 @@ import (
 // credential is a bad credential, or its absence.
 type credential struct {
 	prefix, words string
-	// some is true for a credential that is tried in some ways only: of all such credentials, a way gets at most one, in turn.
-	some bool
-	when func(Node) bool
-	ask  func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent)
+	// rotates is true for a credential that only some ways try. A way tries at most one such credential; they take turns.
+	rotates bool
+	when    func(Node) bool
+	ask     func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent)
 }
 
 func badCredentials() []credential {
@@ -53,7 +53,7 @@ type way struct {
 	header []evidence.Field
 }
 
-// badTries lists the calls with bad credentials that a good call is the control of. It returns nil for other labels.
+// badTries lists the calls with bad credentials that need a good call as their control. It returns nil if the label is not such a good call.
 func badTries(good evidence.Label) []evidence.Label {
 	name, control := strings.CutPrefix(string(good.Case()), goodWay)
 	if !control {
@@ -71,16 +71,16 @@ func badTries(good evidence.Label) []evidence.Label {
 func accessPlan(n Node, o openapi.Operation) Plan {
 	at, s := evidence.OperationResource(o.Key), n.Target.Seed.Source("access", o.Key)
 	ways := append(representations(n, o), waysInto(n, o)...)
-	if o.Key != n.List && o.Key != n.Detail { // another record shows more of these operations than another form
+	if o.Key != n.List && o.Key != n.Detail { // for these operations, another record tests more than another form
 		ways = append(waysInto(n, o), representations(n, o)...)
 	}
-	var some []string // the credentials that are tried in some ways only; the next one is first
+	var rotation []string // the prefixes of the credentials that rotate; the next one is first
 	for _, c := range badCredentials() {
-		if c.some && c.when(n) {
-			some = append(some, c.prefix)
+		if c.rotates && c.when(n) {
+			rotation = append(rotation, c.prefix)
 		}
 	}
-	draw.Shuffle(s, some)
+	draw.Shuffle(s, rotation)
 	var p Plan
 	p.add(n, at, conditionCases()...)
 	p.add(n, at, variantCases()...)
@@ -97,7 +97,7 @@ func accessPlan(n Node, o openapi.Operation) Plan {
 			if w.isLanguage() { // only the good calls in two languages are compared
 				break
 			}
-			if c.some && !(tried && c.prefix == some[0]) {
+			if c.rotates && !(tried && c.prefix == rotation[0]) {
 				continue
 			}
 			rows = append(rows, row{
@@ -105,7 +105,7 @@ func accessPlan(n Node, o openapi.Operation) Plan {
 			})
 		}
 		if tried && !w.isLanguage() {
-			some = append(some[1:], some[0])
+			rotation = append(rotation[1:], rotation[0])
 		}
 		if !w.isLanguage() && (s.Below(2) == 0 || n.Target.Effort == draw.Deep) {
 			rows = append(rows, row{Label: evidence.EveryOperation.With(evidence.GoodAgain + evidence.Case("-"+w.name)), Words: w.words + ", after it was refused to others", Plan: plan, Send: repeatGood(w)})
@@ -280,7 +280,7 @@ func otherRecord(r *run, o openapi.Operation, _ Resource) (chosen, *unsent) {
 		return chosen{}, notApplicable("the list has no other record")
 	}
 	others := ids[1:]
-	// What is below a record may be empty for the records of one kind.
+	// Records of one kind may have nothing below them, so a record of another kind is preferred.
 	kinds := map[string]string{}
 	if collection, ok := r.node.Collection(o); ok {
 		for _, i := range r.facts.itemsOf(evidence.OperationResource(collection.Key)) {
@@ -321,30 +321,30 @@ func roleCachePlan(n Node, o openapi.Operation) (p Plan) {
 		return p
 	}
 	plan := in(stageRest, stageSecond, stageAuthorized).inLane("around a good call").onlyIf(withSecond).onlyIf(notQuick)
-	own := func(r *run, q *recorder.Request) {
+	addOwnQuery := func(r *run, q *recorder.Request) {
 		s := r.source(evidence.EveryOperation, q.URL+" around")
 		q.URL = withQuery(q.URL, pair{s.Word(), s.UUID()})
 	}
-	roleless := withoutRole(func(_ context.Context, r *run, _ Resource, q *recorder.Request) { own(r, q) })
+	roleless := withoutRole(func(_ context.Context, r *run, _ Resource, q *recorder.Request) { addOwnQuery(r, q) })
 	p.add(n, evidence.OperationResource(o.Key), []row{
 		{Label: evidence.EveryOperation.With("roleless-before"), Words: "by the client without the role and with a query that nobody has sent before", Plan: plan, Send: roleless},
 		{Label: evidence.EveryOperation.With("good-between"), Words: "with a query that was refused to the client without the role", Plan: plan,
-			Send: withToken(func(r *run, q *recorder.Request, _ string) { own(r, q) })},
+			Send: withToken(func(r *run, q *recorder.Request, _ string) { addOwnQuery(r, q) })},
 		{Label: evidence.EveryOperation.With("roleless-behind"), Words: "by the client without the role and with the query of a good call", Plan: plan, Send: roleless},
 	}...)
 	return p
 }
 
 // callerCases request new URLs as the first client and as the spare one, which has a role of its own: a cache may give one caller the answer for another.
-// Each client is the first one at one URL and the second one at another; a third URL shows whether the answer for the spare client changes.
+// Each client calls one URL first and another one second; a third URL shows whether the answer for the spare client changes.
 func callerCases() []row {
 	plan := in(stageRest, stageAuthorized, stageSpare).inLane("callers").onlyIf(withSpare).onlyIf(notQuick)
-	at := func(q *recorder.Request, r *run, place string) {
+	addQuery := func(q *recorder.Request, r *run, place string) {
 		s := r.source(evidence.EveryOperation, q.URL+" caller "+place)
 		q.URL = withQuery(q.URL, pair{s.Word(), s.UUID()})
 	}
 	first := func(kind evidence.Case, words, place string) row {
-		return row{Label: evidence.EveryOperation.With(kind), Words: words, Plan: plan, Send: withToken(func(r *run, q *recorder.Request, _ string) { at(q, r, place) })}
+		return row{Label: evidence.EveryOperation.With(kind), Words: words, Plan: plan, Send: withToken(func(r *run, q *recorder.Request, _ string) { addQuery(q, r, place) })}
 	}
 	spare := func(kind evidence.Case, words, place string) row {
 		return row{Label: evidence.EveryOperation.With(kind), Words: words, Plan: plan, Send: controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
@@ -353,7 +353,7 @@ func callerCases() []row {
 				return recorder.Request{}, unmet("the client that may be locked out got no token")
 			}
 			q := res.GetWith(SpareAccessToken, "Bearer "+t.Value)
-			at(&q, r, place)
+			addQuery(&q, r, place)
 			return q, nil
 		})}
 	}

@@ -134,7 +134,7 @@ func cachedWithoutToken(_ context.Context, r *run, res Resource) (recorder.Reque
 	case r.facts.good(good):
 		res.URL = r.withRunQuery(res.URL)
 		return res.Get(), nil
-	case strictAboutQueries(r.facts.status(good)): // then the URL without the query, which was called with the token before
+	case strictAboutQueries(r.facts.status(good)): // the URL without the query was called with the token before, too
 		return res.Get(), nil
 	}
 	return recorder.Request{}, unmet("the same URL with a token (%s) was not answered with 2xx", good)
@@ -167,7 +167,7 @@ func (r *run) withRunQuery(text string) string {
 // pathParts is a path in three parts: what comes before the last segment, the last segment, and the slashes after it.
 type pathParts struct{ parent, last, slash string }
 
-// underPath requests a variant of the path without a token. Servers and gateways may treat both as the same path (RFC 3986 §6.2).
+// underPath requests a variant of the path without a token. Servers and gateways may treat the variant and the path as the same (RFC 3986 §6.2).
 func underPath(variant func(pathParts) string) sender {
 	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		text, ok := pathVariant(res.URL, variant)
@@ -262,7 +262,8 @@ func otherCaseBefore(p pathParts) string {
 // drawnCase is [otherCase] or [otherCaseBefore].
 func drawnCase(s draw.Source) func(pathParts) string { return draw.One(s, otherCase, otherCaseBefore) }
 
-// underOtherCase sends one of them for the detail and the other one for the list. For info, kinds of the family [evidence.PathDetours] change other segments.
+// underOtherCase sends [otherCase] to one of the list and the detail, and [otherCaseBefore] to the other. For info, kinds of the family
+// [evidence.PathDetours] change other segments.
 func underOtherCase(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	before := r.Target.Seed.Source("case of paths").Below(2) == 0
 	if at == evidence.OperationResource(r.node.Detail) {
@@ -274,7 +275,8 @@ func underOtherCase(ctx context.Context, r *run, at evidence.Resource) (recorder
 	return underPath(otherCase)(ctx, r, at)
 }
 
-// encodedLetter percent-encodes a letter or digit of the last segment, which means the same (RFC 3986 §6.2.2.2). It leaves a segment with escapes alone.
+// encodedLetter percent-encodes a letter or digit of the last segment, which does not change the meaning of the URL (RFC 3986 §6.2.2.2). It leaves a segment
+// with escapes alone.
 func encodedLetter(s draw.Source) func(pathParts) string {
 	return func(p pathParts) string {
 		encoded := escapeOne(s, p.last)
@@ -299,7 +301,7 @@ func encodedLetters(s draw.Source) func(pathParts) string {
 	}
 }
 
-// underEncodedPath requests the path with one encoded letter in each segment, or in the last one alone. Of the list and the detail, each gets one of the two.
+// underEncodedPath requests the path with one encoded letter in each segment, or in the last one alone. The list gets one form, and the detail the other.
 func underEncodedPath(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	each := r.source(evidence.ListOperation, "encoded path").Below(2) == 0
 	if at == evidence.OperationResource(r.node.Detail) {

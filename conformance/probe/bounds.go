@@ -24,15 +24,15 @@ const (
 // describedBound is a parameter that bounds a member of the items.
 type describedBound struct {
 	filter
-	bound bound
-	date  bool
-	day   bool   // a date without time
-	whole bool   // whole numbers only
-	text  string // its description in the document
+	bound   bound
+	date    bool
+	day     bool   // a date without time
+	integer bool   // whole numbers only
+	text    string // its description in the document
 }
 
-// boundTries is how many values of a bound are tried: one in the middle, a drawn one, and 0 or one that no item fits. For a date a fourth value follows: a
-// moment with another offset from UTC, or a day that begins or ends close to a date of the data.
+// boundTries is how many values of a bound are tried: one in the middle, a drawn one, and 0 or one that no item fits. boundFourth is the index of a fourth
+// value, for dates only: a moment with another offset from UTC, or a day that begins or ends close to a date of the data.
 const (
 	boundTries  = 3
 	boundFourth = boundTries
@@ -46,7 +46,7 @@ func boundOf(p openapi.Parameter) (b describedBound, ok bool) {
 		return b, false
 	}
 	words := openapi.Words(p.Name)
-	b = describedBound{filter: filter{parameter: p.Name}, date: date, day: s.Format == "date", whole: s.Type == "integer", text: p.Description}
+	b = describedBound{filter: filter{parameter: p.Name}, date: date, day: s.Format == "date", integer: s.Type == "integer", text: p.Description}
 	var rest []string
 	for _, word := range words {
 		switch direction := directionOf(word); {
@@ -57,11 +57,11 @@ func boundOf(p openapi.Parameter) (b describedBound, ok bool) {
 		}
 	}
 	b.member = strings.Join(rest, "")                          // the name of the member, see boundsOf
-	return b, ok && (len(rest) > 0 || date && len(words) == 1) // from or to alone: the description names the member
+	return b, ok && (len(rest) > 0 || date && len(words) == 1) // if the name is only from or to, the description names the member
 }
 
-// boundsOf lists the bounds of an operation that apply to a member of the items: the one that the name of the parameter means, the one that its description
-// names, or the only number of the object that its name means.
+// boundsOf lists the bounds of an operation that apply to a member of the items. It finds the member by the name of the parameter, then by its description,
+// and then as the only number of an object with that name.
 func boundsOf(o openapi.Operation, members openapi.Members, items [][]byte) []describedBound {
 	var out []describedBound
 	for _, p := range o.QueryParameters() {
@@ -155,7 +155,7 @@ func (b describedBound) extreme(p openapi.Parameter, values []string) string {
 	return ""
 }
 
-// isRFC3339 reports whether the year has four digits (RFC 3339 §5.6): data without an end may have the last day of the calendar.
+// isRFC3339 reports whether the year has four digits (RFC 3339 §5.6). Data may mean "no end" by 9999-12-31, and the day after it has five.
 func isRFC3339(t time.Time) bool { return t.Year() >= 1 && t.Year() <= 9999 }
 
 // boundValue chooses the nth value of a bound, see [boundTries].
@@ -257,13 +257,13 @@ func (b describedBound) nearMidnight(values []string) string {
 		next := midnight.AddDate(0, 0, 1)
 		switch least := b.bound == atLeastBound; {
 		case !isRFC3339(next):
-		case next.Sub(at) <= near && least: // the next day must exclude it
+		case next.Sub(at) <= near && least: // the bound is the next day, which excludes the moment
 			late = next.Format(time.DateOnly)
 		case next.Sub(at) <= near:
 			late = midnight.Format(time.DateOnly)
 		case at.Sub(midnight) < near && least:
 			early = midnight.Format(time.DateOnly)
-		case at.Sub(midnight) < near: // and so must the day before
+		case at.Sub(midnight) < near: // the bound is the day before, which excludes the moment
 			early = midnight.AddDate(0, 0, -1).Format(time.DateOnly)
 		}
 	}
@@ -297,7 +297,7 @@ func (b describedBound) ordered(values []string) []string {
 	number := func(v string) float64 { f, _ := strconv.ParseFloat(v, 64); return f }
 	values = slices.DeleteFunc(slices.Clone(values), func(v string) bool {
 		_, err := strconv.ParseFloat(v, 64)
-		return err != nil || b.whole && strings.ContainsAny(v, ".eE")
+		return err != nil || b.integer && strings.ContainsAny(v, ".eE")
 	})
 	slices.SortFunc(values, func(x, y string) int {
 		switch {
@@ -311,8 +311,8 @@ func (b describedBound) ordered(values []string) []string {
 	return values
 }
 
-// farValues returns two values of a date or a number at the far ends of its range. A bound keeps all items with one of them and none with the other, whatever
-// language the document uses. ok is false for other parameters.
+// farValues returns two values of a date or a number at the far ends of its range. A bound keeps all items with one of them and no items with the other. They
+// need no words of the document, which may be in any language. ok is false for other parameters.
 func farValues(p openapi.Parameter) (early, late string, ok bool) {
 	s := p.Schema
 	switch {
@@ -331,7 +331,7 @@ func farValues(p openapi.Parameter) (early, late string, ok bool) {
 	return "", "", false
 }
 
-// effectCases returns the requests with both [farValues] of each parameter that no other case understands.
+// effectCases returns the requests with both [farValues] of each parameter that may have them.
 func effectCases(o openapi.Operation) []row {
 	var out []row
 	for _, p := range o.QueryParameters() {

@@ -25,14 +25,14 @@ type breakage struct {
 	suits func(p openapi.Parameter) bool
 	// fields returns the fields for a parameter, percent-encoded. real is a good value, or "" if none is known.
 	fields func(s draw.Source, name, real string) string
-	// text is true if a parameter whose schema allows any text allows the value; allowed is true if every parameter that the kind suits allows it.
+	// text is true if a schema that allows any text allows the value; allowed is true if the schema of every parameter that the kind suits does.
 	text, allowed bool
-	// Kinds with the same turn draw from one order of the parameters, and each takes the parameter at its step, so that they break different ones. A kind
-	// without a turn draws for itself.
+	// turn names an order of the parameters that several kinds share: each takes the parameter at its step, so that they break different ones. A kind without
+	// a turn has an order of its own.
 	turn string
 	step int
-	// own is true if the kind needs a parameter of its own: it is planned only for an operation with more than step parameters that it suits. Parameters for a
-	// search come first in its order.
+	// own is true if no other kind of the turn may break the same parameter: the kind is planned only for an operation with more than step parameters that it
+	// suits. Parameters for a search come first in its order.
 	own bool
 }
 
@@ -51,7 +51,7 @@ func (b breakage) legal(p openapi.Parameter, fields string) bool {
 	return err == nil && (s.MinLength == nil || n >= *s.MinLength) && (s.MaxLength == nil || n <= *s.MaxLength)
 }
 
-// brokenCases are the rows of both families, see [brokenPlan].
+// brokenCases are the rows of both families of broken values, see [brokenPlan].
 func brokenCases() []row {
 	return slices.Concat(brokenFamily(evidence.BrokenCursors, brokenCursors()...), brokenFamily(evidence.BrokenValues, brokenValues()...))
 }
@@ -133,9 +133,9 @@ func (b breakage) choose(r *run, o openapi.Operation, res Resource) (chosen, *un
 
 // withoutQuery removes the fields of a name from the query of a URL.
 func withoutQuery(text, name string) string {
-	address, query, asked := strings.Cut(text, "?")
+	address, query, hasQuery := strings.Cut(text, "?")
 	fields := slices.DeleteFunc(strings.Split(query, "&"), pair{name: name}.names)
-	if query = strings.Join(fields, "&"); !asked || query == "" {
+	if query = strings.Join(fields, "&"); !hasQuery || query == "" {
 		return address
 	}
 	return address + "?" + query
@@ -276,7 +276,7 @@ func brokenValues() []breakage {
 			return parameter + "=" + draw.One(s, "", s.Word()) + draw.One(s, texts...)
 		})
 	}
-	ofDate := func(name evidence.Case, step int) breakage {
+	impossibleDate := func(name evidence.Case, step int) breakage {
 		return breakage{kind: name, words: "with a day that does not exist", suits: isDate, text: true, turn: "day", step: step, fields: func(s draw.Source, parameter, real string) string {
 			_, time, timed := strings.Cut(real, "T")
 			value := impossibleDay(s)
@@ -286,7 +286,7 @@ func brokenValues() []breakage {
 			return parameter + "=" + url.QueryEscape(value)
 		}}
 	}
-	far := func(name evidence.Case, step int, time string, days ...string) breakage { // clients send them to mean no end or no beginning
+	far := func(name evidence.Case, step int, time string, days ...string) breakage { // clients send such days to mean no end or no beginning
 		return breakage{kind: name, words: "with a day far away", suits: isFarDay, allowed: true, turn: "far", step: step, own: true, fields: func(s draw.Source, parameter, real string) string {
 			value := draw.One(s, days...)
 			if strings.Contains(real, "T") {
@@ -343,7 +343,7 @@ func brokenValues() []breakage {
 		}),
 		far("value-late", 0, "23:59:59Z", "9999-12-31"), far("value-late-other", 1, "23:59:59Z", "9999-12-31"),
 		far("value-early", 0, "00:00:00Z", "0001-01-01"), far("value-early-other", 1, "00:00:00Z", "0001-01-01", "1900-01-01"),
-		ofDate("value-date", 0), ofDate("value-date-other", 1),
+		impossibleDate("value-date", 0), impossibleDate("value-date-other", 1),
 		value("value-date-odd", "a date that is written in another way", isDate, func(s draw.Source) string {
 			year := strconv.Itoa(s.Between(2021, 2031))
 			return draw.One(s, "0000-00-00", year+"-02-31T25:61:00Z", "99999-01-01", year+"-6-31", "31.06."+year, year, "-1", "now", "1e9")

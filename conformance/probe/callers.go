@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// This file requests records of other clients by their ids: as the first client those that only the list of the spare client has, and the reverse. The
+// This file requests records of other clients by their ids: the first client requests ids that only the list of the spare client has, and the reverse. The
 // condition that a list applies is often missing where a record is read by its id.
 
 // stageForeign is the stage of the lists that the spare client gets.
@@ -119,7 +119,7 @@ func recordOf(n int, idsOf func(foreignList) []string) chooser {
 		r.facts.mu.Unlock()
 		draw.Shuffle(r.source(res.Name, "records of one client"), ids)
 		if n >= len(ids) {
-			return chosen{}, notApplicable("the lists of both clients have no further record that the other one lacks (%s)", strconv.Itoa(len(ids)))
+			return chosen{}, notApplicable("only %s records are in the list of one client alone", strconv.Itoa(len(ids)))
 		}
 		return chosen{r.detail(o, ids[n]), map[string]string{"asked": ids[n]}}, nil
 	}

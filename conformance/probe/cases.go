@@ -10,19 +10,19 @@ import (
 )
 
 // row is one request of the table of cases: its name in the evidence, its words in reports, when it is planned, and how it is sent.
-// A requirement names the rows that it needs by their labels. Nothing else lists them.
+// A requirement names the rows that it needs by their labels. No other list of rows exists.
 type row struct {
 	// Label is the name in the evidence. Its resource may be a role: P, list, detail or op/*.
 	Label evidence.Label
 	// Words describe the request in reports and follow the name of the operation: "GET /fundings" "with a garbage token". Words that begin
 	// with "the" name the whole request. The good request has no words.
 	Words string
-	// Family is the family of which the row is a kind of members; empty for a row of its own. A run draws some kinds of each family.
+	// Family is the family that the row belongs to, as one of its kinds; empty for other rows. A run draws some kinds of each family.
 	Family evidence.Family
 	Plan   timing
 	// Send makes the request or says why it is not sent. It decides on facts, never on verdicts.
 	Send sender
-	// Learn draws facts from the answer; optional.
+	// Learn keeps facts from the answer; optional.
 	Learn learner
 	// Shake makes a TLS handshake in place of a request.
 	Shake func(r *run, at evidence.Resource) (recorder.HandshakeRequest, *unsent)
@@ -48,7 +48,7 @@ func Known(label evidence.Label) bool {
 	return known
 }
 
-// Words returns the words of the request of a label, for evidence that was recorded before evidence had them.
+// Words returns the words of the request of a label, for evidence of older versions, which has no words.
 func Words(label evidence.Label) string {
 	c, _ := find(table(), label)
 	return c.Words
@@ -68,7 +68,7 @@ func Labelled(label evidence.Label, q recorder.Request) recorder.Request {
 	return q
 }
 
-// WithWords returns the log with the words of all requests, also if it was recorded before evidence had them.
+// WithWords returns the log with the words of all requests. The evidence of older versions has no words.
 func WithWords(log *evidence.Log) *evidence.Log {
 	rows, complete := table(), *log
 	complete.Exchanges, complete.NotSent = slices.Clone(log.Exchanges), slices.Clone(log.NotSent)
@@ -114,13 +114,13 @@ type timing struct {
 	moment moment
 	reach  reach
 	when   []func(Node) bool
-	// demanded rows do not count in a plan, see [timing.onDemand].
+	// demanded is true for a row that does not count in a plan, see [timing.onDemand].
 	demanded bool
 }
 
 // in plans a row in a stage, to be sent when other stages have ended.
 //
-// It is not inlined, and neither are the other helpers of many rows: the copies take 0.5 MB of the program.
+// It is not inlined, like the other helpers of many rows, because the copies would take 0.5 MB of the program.
 //
 //go:noinline
 func in(stage Stage, after ...Stage) timing { return timing{stage: stage, after: after} }
@@ -150,7 +150,7 @@ func (t timing) onDemand() timing { t.demanded = true; return t }
 type moment int
 
 const (
-	byResource   moment = iota // it follows from the resource, see [row.moment]
+	byResource   moment = iota // the moment follows from the resource, see [row.moment]
 	runStarted                 // nothing
 	probeTarget                // the resource that the bearer rules are tried on
 	documentRead               // the operations
@@ -164,10 +164,10 @@ type reach int
 const (
 	labelOnly    reach = iota
 	onFunding          // the list and the detail operation
-	onGuarded          // these two, and a sample of all operations
+	onGuarded          // the list, the detail, and a sample of all operations
 	onOperations       // every operation
 	onItems            // the detail operation, and a sample of those with an id in their path
-	inOwnPlan          // as a plan of its own says, such as [revocationPlan]
+	inOwnPlan          // the operations that another plan chooses, such as [revocationPlan]
 )
 
 // moment returns when the row is planned.

@@ -49,7 +49,7 @@ func (c client) request(r *run, f form) recorder.Request {
 }
 
 // byBasic returns the good requests of the client by HTTP Basic: form-encoded as RFC 6749 §2.3.1 requires, and with the plain id and secret if that is
-// refused. Later requests use the token from here, because a server may keep only the newest token of a client.
+// refused. Later requests use this token, because a server may keep only the newest token of a client.
 func (c client) byBasic(plan timing) []row {
 	words := "the token request of " + c.words + " by HTTP Basic"
 	return []row{
@@ -150,7 +150,7 @@ func requestRole(_ context.Context, r *run, at evidence.Resource) (recorder.Requ
 	return c.request(r, f), nil
 }
 
-// otherResourceCases ask for the audience of this node as the client of another one, by the parameters of RFC 8707 §2 and of older servers.
+// otherResourceCases ask for the audience of this node as the client of another audience, by the parameters of RFC 8707 §2 and of older servers.
 func otherResourceCases(plan timing) []row {
 	return []row{
 		{Label: evidence.OtherClient.With("resource"), Words: "the token request of the client of another audience with this node as the resource", Plan: plan, Send: requestAudience, Learn: keepTokenAs(otherResourceToken)},
@@ -274,8 +274,8 @@ func surrounded(s draw.Source, text string) string {
 	return draw.One(s, blanks()+text, text+blanks(), text+blanks(), blanks()+text+blanks())
 }
 
-// wrongFor draws a wrong secret for a client that must not be locked out and therefore gets only one, and words for it. If the secret reaches the limit of
-// bcrypt, the wrong one differs after that limit only. For a shorter secret, it draws one of the kinds of [oneWrongSecret].
+// wrongFor draws a wrong secret, and its words for reports. The client gets only one wrong secret, because it must not be locked out. If the secret reaches
+// the limit of bcrypt, the wrong one differs after that limit only. For a shorter secret, it draws one of the kinds of [oneWrongSecret].
 func wrongFor(s draw.Source, c target.Credentials) (wrong, words string) {
 	id, secret := c.ClientID, c.ClientSecret.Reveal()
 	for _, k := range wrongSecrets() {

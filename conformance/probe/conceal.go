@@ -15,7 +15,7 @@ import (
 // This file hides made-up credentials in evidence and reports. A reader cannot tell a made-up secret from a real one, and neither can a program that
 // searches a report for secrets. Words shorter than [concealedLength] bytes stay readable.
 
-// Names of made-up credentials in evidence, beside [UnknownSecret]. An answer may repeat these, but no client secret.
+// Names of made-up credentials in evidence, beside [UnknownSecret]. An answer may repeat such credentials, but never a client secret.
 const (
 	drawnKey       = "drawn_key"
 	drawnAssertion = "drawn_assertion"

@@ -167,7 +167,7 @@ func rewritePath(q *recorder.Request, change func(segments []string) []string) b
 type pathPlace struct {
 	kind  evidence.Case
 	words string
-	// within returns the range of the place, of n segments with text.
+	// within returns the range of the place among n segments with text.
 	within func(n int) (from, to int)
 }
 
@@ -240,7 +240,7 @@ func swapCase(segment string, letters int) string {
 	return string(b)
 }
 
-// escapeOne percent-encodes a letter or digit, which means the same (RFC 3986 §6.2.2.2).
+// escapeOne percent-encodes a letter or digit, which does not change the meaning of the segment (RFC 3986 §6.2.2.2).
 func escapeOne(s draw.Source, segment string) string {
 	if strings.Contains(segment, "%") || strings.Trim(segment, ".") == "" {
 		return segment

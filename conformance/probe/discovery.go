@@ -102,7 +102,7 @@ func (r *run) withoutDocument(ctx context.Context) bool {
 	}
 	r.planned = r.planned.WithoutDocument()
 	r.Journal.Begin(r.header())
-	r.chosen()
+	r.reportProfile()
 	return true
 }
 
@@ -125,7 +125,7 @@ func (r *run) withoutFunding(ctx context.Context, doc *openapi.Document) {
 	}
 	r.planned = changed
 	r.Journal.Begin(r.header())
-	r.chosen()
+	r.reportProfile()
 }
 
 // announce reports and sets the budget of the whole run, now that the document is known.
@@ -330,7 +330,7 @@ func (n Node) isDetail(o openapi.Operation) bool {
 	return o.Key == n.Detail || slices.ContainsFunc(n.otherLists, func(other otherList) bool { return other.detail.Key == o.Key })
 }
 
-// Refused reports whether a status is a refusal: any 4xx except 429, which says nothing about authorization (T1).
+// Refused reports whether a status is a refusal: any 4xx except 429, which says nothing about authorization.
 func Refused(status int) bool { return status/100 == 4 && status != 429 }
 
 // InfoIsTarget reports whether the info endpoint is the probe target: it refused the anonymous call and answered the authorized one.

@@ -16,37 +16,37 @@ import (
 // expiryCases are tokens that have expired, and tokens and secrets in URLs, which come last (BRR-10, BRR-14, SEC-05).
 func expiryCases() []row {
 	withTokenInURL := func(n Node) bool { return n.Target.AllowTokenInURL }
-	withGiven := func(n Node) bool { return !n.Target.ExpiredToken.IsZero() }
+	hasExpiredToken := func(n Node) bool { return !n.Target.ExpiredToken.IsZero() }
 	patient := func(n Node) bool { return n.Target.Patience() > 0 }
 	last := in(stageLast).inLane("expired")
 	waited := in(stageExpired).inLane("expired")
-	expired := waited.onlyIf(func(n Node) bool { return withGiven(n) || patient(n) })
+	expired := waited.onlyIf(func(n Node) bool { return hasExpiredToken(n) || patient(n) })
 	used := waited.onlyIf(patient)
 	usedOnFunding := used.alsoOn(onFunding).onlyIf(notQuick)
-	idleOnFunding := usedOnFunding.onlyIf(func(n Node) bool { return !withGiven(n) })
+	idleOnFunding := usedOnFunding.onlyIf(func(n Node) bool { return !hasExpiredToken(n) })
 	return slices.Concat([]row{
-		// Only P.expired uses its token. It comes before the session's token, because a node may keep only the newest token of a client.
+		// Only P.expired uses this token. It is requested before the session token, because a node may keep only the newest token of a client.
 		{Label: "token.to-expire", Words: "for a token that is to expire", Send: spareToken, Learn: keepTokenAs(idleToken),
-			Plan: in(stageTokens, stageToken).inLane("to expire").onlyIf(patient).onlyIf(func(n Node) bool { return !withGiven(n) })},
+			Plan: in(stageTokens, stageToken).inLane("to expire").onlyIf(patient).onlyIf(func(n Node) bool { return !hasExpiredToken(n) })},
 		{Label: "token.secret-in-url", Words: "with the credentials in the URL", Send: secretInURL,
 			Plan: in(stageLast).onlyIf(func(n Node) bool { return n.Target.AllowSecretInURL })},
-		// Only P.token-in-query uses its token.
+		// Only P.token-in-query uses this token.
 		{Label: "token.throw-away", Words: "for a throw-away token", Send: spareToken, Learn: keepTokenAs(throwawayToken),
 			Plan: in(stageLast).onceKnown(probeTarget).onlyIf(withTokenInURL)},
 		{Label: "P.token-in-query", Words: "with the token in the query", Plan: in(stageLast).onlyIf(withTokenInURL), Send: controlled(tokenInQuery)},
-		// Only if the server hands out a token again: expires_in must be the remaining lifetime, and the token must live until then.
+		// This row is sent only if the server hands out a token again: expires_in must be the remaining lifetime, and the token must live until then.
 		{Label: "token.later", Words: "for a token at the end of the run", Plan: last.onceKnown(probeTarget).onlyIf(notQuick), Send: tokenAtEnd, Learn: keepTokenAs(laterToken)},
 		{Label: "P.handed-out-again", Words: "with a token that was handed out again, after its first end", Plan: last.onlyIf(patient).onlyIf(notQuick), Send: controlled(presentBetweenEnds)},
-		// These use the token of the session: it must work, and is tried again after it has expired.
+		// These rows use the session token: it must work now, and is tried again after it has expired.
 		{Label: "P.in-use", Words: "with the token in use", Plan: last.onlyIf(patient), Learn: learnInUse,
 			Send: withToken(func(*run, *recorder.Request, string) {})},
 		{Label: "P.before-end", Words: "with the token in use, shortly before its stated end", Plan: used.onlyIf(notQuick), Send: controlled(presentBeforeEnd)},
 		{Label: "P.expired", Words: "with an expired token", Plan: expired, Send: controlled(presentExpired)},
 		{Label: "P.expired-in-use", Words: "with a token that was in use until it expired", Plan: used, Send: presentUsed},
-		// Only if the expired token was accepted: the same call a minute later, because answers of introspection may be cached.
+		// This row repeats the call a minute later if the expired token was accepted, because answers of introspection may be cached.
 		{Label: "P.expired-again", Words: "with an expired token, a minute later", Plan: expired, Send: againLater("expired", presentExpired)},
 		{Label: "P.expired-in-use-again", Words: "with a token that was in use until it expired, a minute later", Plan: used, Send: usedAgain},
-		// The same on the list and the detail, because each guard may have its own cache of verified tokens.
+		// These rows do the same on the list and the detail, because each guard may have its own cache of verified tokens.
 		{Label: "op/*.in-use", Words: "with the token in use", Plan: in(stageLast).alsoOn(onFunding).onlyIf(patient).onlyIf(notQuick), Learn: learnInUse,
 			Send: withToken(func(*run, *recorder.Request, string) {})},
 		{Label: "op/*.expired", Words: "with an expired token", Plan: idleOnFunding, Send: controlled(presentExpired)},
@@ -54,7 +54,7 @@ func expiryCases() []row {
 		{Label: "op/*.expired-again", Words: "with an expired token, a minute later", Plan: expired.alsoOn(onFunding).onlyIf(notQuick), Send: againLater("expired", presentExpired)},
 		{Label: "op/*.expired-in-use-again", Words: "with a token that was in use until it expired, a minute later", Plan: usedOnFunding, Send: usedAgain},
 		{Label: "op/*.expired", Words: "with an expired token", Send: controlled(presentExpired), Plan: in(stageRest, stageAuthorized).alsoOn(onFunding).onlyIf(notQuick).
-			onlyIf(withGiven)},
+			onlyIf(hasExpiredToken)},
 	}, lateCases(patient))
 }
 
@@ -128,7 +128,7 @@ func tokenAtEnd(ctx context.Context, r *run, _ evidence.Resource) (recorder.Requ
 	return r.request(r.goodForm()), nil
 }
 
-// sinkPause is long enough for expires_in to sink even if it is rounded. A run against a fast node may be shorter.
+// sinkPause is the time after which even a rounded expires_in has decreased. A run against a fast node may be shorter.
 const sinkPause = 6 * time.Second
 
 // betweenEnds is the least time between two stated ends of a token that allows a call between them.
@@ -294,8 +294,8 @@ func (r *run) wait(ctx context.Context, d time.Duration, cause string) error {
 // maxTouches bounds how often a token in use is used during a pause.
 const maxTouches = 20
 
-// pauseInUse is [run.wait], and uses the tokens that are to expire in use during the pause, also after their stated end, until the node refuses them: a node
-// may extend the life of a token each time it is used. These calls are not recorded as evidence.
+// pauseInUse waits like [run.wait]. During the pause it makes calls with the tokens that are to expire in use, also after their stated end, until the node
+// refuses them: a node may extend the life of a token each time it is used. These calls are not recorded as evidence.
 func (r *run) pauseInUse(ctx context.Context, d time.Duration, cause string) error {
 	if r.Waiting != nil {
 		r.Waiting(d, cause)
@@ -317,8 +317,8 @@ func (r *run) pauseInUse(ctx context.Context, d time.Duration, cause string) err
 	return nil
 }
 
-// touchesDuring returns how often tokens in use are used during a pause: at least twice during the life of each, and in a short pause so often that entries
-// of caches live on, which end when they rest for a quarter of a minute. Half of the requests that are left stay for the calls after the pause.
+// touchesDuring returns how often tokens in use are used during a pause: at least twice during the life of each, and in a short pause every 12 seconds,
+// because some caches drop an entry that nobody uses for 15 seconds. Half of the requests that are left are kept for the calls after the pause.
 func touchesDuring(d time.Duration, used []tokenInUse, left int) int {
 	const least, rest = 4, 12 * time.Second
 	touches := least

@@ -14,12 +14,12 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// facts hold what the run has learnt from answers; rows decide on them. They are safe for concurrent use.
+// facts hold what the run has learnt from answers, by which rows decide what to send. They are safe for concurrent use.
 type facts struct {
 	mu        sync.Mutex
 	first     Token            // the first token of the run
-	revoked   time.Time        // when [revokedToken] was revoked; zero while it was not
-	tokens    map[string]Token // the newest good one of each kind, by its name in evidence
+	revoked   time.Time        // when [revokedToken] was revoked; zero before
+	tokens    map[string]Token // the newest good token of each kind, by its name in evidence
 	issues    map[string]issue // by the value of the token
 	issuer    issuerFacts
 	scopes    []string // the scopes that the authorization server named
@@ -41,7 +41,7 @@ type facts struct {
 	itemLinks map[evidence.Resource][]itemLinkTo
 	// ways are the URLs that good calls chose, for [way].
 	ways map[evidence.Label]chosen
-	// validators are those of the last good answer of a resource.
+	// validators are the ETag and the date of the last good answer of a resource.
 	validators map[evidence.Resource]validators
 	// listPages are the answers of lists without parameters. readings are the lists as they were read page by page. filters are the filters of lists with the
 	// members that they compare. sizes are the size parameters that were recognised by their effect.
@@ -182,8 +182,8 @@ func (r *run) secondToken(ctx context.Context) (string, *unsent) {
 // renewalTime bounds a renewal by [run.issuedToken]: all other renewals wait for it, and the server may be that of another environment.
 const renewalTime = 10 * time.Second
 
-// issuedToken returns the token of a client of another audience, of staging, or that may be locked out, after renewing it if it is stale: a token that has ended
-// is refused everywhere, which proves nothing. Other tokens are not renewed.
+// issuedToken returns the newest token with the name. It renews a stale token of the client of another audience, of staging, and of the spare client, because
+// the refusal of an expired token proves nothing about the client. Other tokens are not renewed.
 func (r *run) issuedToken(ctx context.Context, name string) Token {
 	request := map[string]sender{OtherAccessToken: otherTokenRequest, StagingAccessToken: stagingTokenRequest, SpareAccessToken: spareTokenRequest}[name]
 	if request != nil && r.facts.token(name).Value != "" {
@@ -214,9 +214,9 @@ func (r *run) renewed(ctx context.Context, name string, request recorder.Request
 }
 
 func (r *run) secondRequest() recorder.Request {
-	ask := TokenRequest(r.Target, SecondSecret, Credentialed(*r.Target.Second)...)
-	ask.Issues = SecondAccessToken
-	return ask
+	q := TokenRequest(r.Target, SecondSecret, Credentialed(*r.Target.Second)...)
+	q.Issues = SecondAccessToken
+	return q
 }
 
 // authorized returns the good request to a resource.

@@ -23,7 +23,7 @@ func (r *run) source(at evidence.Resource, purpose string) draw.Source {
 	return r.Target.Seed.Source("request", string(at), purpose)
 }
 
-// drawnKinds are the drawn kinds, by family and resource.
+// drawnKinds are the kinds that the run sends, by family and resource.
 type drawnKinds map[familyAt][]string
 
 // familyAt is a family at a resource.
@@ -47,8 +47,8 @@ func (d drawnKinds) has(n Node, at evidence.Resource, c row, rows []row) bool {
 	return slices.Contains(kinds, string(c.Label.Case()))
 }
 
-// maxUnknownKinds is how many kinds of clients that do not exist are drawn for a run: servers count failed authentications by address, and other
-// rows are about such clients, too.
+// maxUnknownKinds limits the drawn kinds of unknown clients, because servers count failed authentications by address, and other rows send unknown clients,
+// too.
 const maxUnknownKinds = 2
 
 // rarelyFound are the families that found few of the wrong nodes of all rounds of first contact. A standard run sends fewer of them, and more details of
@@ -66,8 +66,8 @@ func (n Node) membersAtInfo(f evidence.Family, kinds int) int {
 	return count
 }
 
-// deal draws the kinds of a family for a resource. It distributes the kinds over the resources in turn, as cards are dealt, so that a guard that all
-// resources share gets as many kinds as possible.
+// deal draws the kinds of a family for a resource. It distributes the kinds over the resources in turn, so that a guard that all resources share gets as many
+// kinds as possible.
 func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []string {
 	order := n.choice().Kinds(string(f), "", all, len(all))
 	count := members(n.Target.Effort, at, len(all))
@@ -77,7 +77,7 @@ func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []stri
 	case at == evidence.Info && !n.Target.Quick():
 		count = n.membersAtInfo(f, len(all))
 	case f == evidence.PathDetours && n.Target.Effort != draw.Quick:
-		count++ // of many kinds, some are sent in each run
+		count++ // the family has many kinds
 	case f == evidence.BrokenCursors && n.Target.Effort != draw.Quick:
 		count = max(count, (2*len(all)+2)/3) // few operations have a cursor, and the code that decodes it may differ
 	case f == evidence.BrokenValues && at == evidence.OperationResource(n.List) && n.Target.Effort == draw.Deep:
@@ -217,8 +217,8 @@ func bearerFamily(family evidence.Family, members ...member) []row {
 	return out
 }
 
-// drawnToken is the name of drawn bearer values in evidence. Those of concealedLength bytes and more are concealed, because they may hold a part of the
-// good token; short words stay readable.
+// drawnToken is the name of drawn bearer values in evidence. Values of concealedLength bytes and more are concealed, because they may hold a part of the good
+// token; short words stay readable.
 const (
 	drawnToken      = "drawn_token"
 	concealedLength = 16

@@ -35,7 +35,7 @@ type describedFilter struct {
 	separator  string   // between several values; "" if the parameter is repeated
 }
 
-// These bound the values that are tried for one filter. For a filter without a vocabulary they are seen values and one that no item has.
+// These limit how many values of one filter are tried. Without a vocabulary, the values are some from the data and one that no item has.
 const (
 	maxValues  = 16 // with a vocabulary
 	openValues = 6  // without one
@@ -133,8 +133,8 @@ func memberOf(f describedFilter, members openapi.Members, items [][]byte) string
 	return ""
 }
 
-// meantMember returns the member for a filter that is named like an object: of funder {id, name} the one that the description mentions. It returns "" if the
-// object has several members and the description does not mention exactly one of them.
+// meantMember returns the member for a filter that is named like an object, such as funder for funder.id and funder.name: the member that the description
+// mentions. It returns "" if the object has several members and the description does not mention exactly one of them.
 func meantMember(f describedFilter, member string, members openapi.Members) string {
 	object, _, nested := cutLast(member, ".")
 	if _, own := (openapi.Members{object}).Named(f.parameter); !nested || !own {
@@ -223,7 +223,7 @@ func (f describedFilter) attempts(items []item, unknown string, source draw.Sour
 			}
 			return append(slices.Clone(values), unknown), len(values)
 		}
-		return append(append(slices.Clone(values), f.nearly(order, source)...), unknown), len(values)
+		return append(append(slices.Clone(values), f.nearValues(order, source)...), unknown), len(values)
 	}
 	for _, v := range f.vocabulary {
 		if counts[v] > 0 {
@@ -250,8 +250,8 @@ func partOfAnother(values []string) string {
 	return ""
 }
 
-// nearly returns values that no item has and that resemble a seen value: the value cut short, and a pattern, a part or an extension of it.
-func (f describedFilter) nearly(seen []string, source draw.Source) []string {
+// nearValues returns values that no item has and that resemble a seen value: the value cut short, and a pattern, a part or an extension of it.
+func (f describedFilter) nearValues(seen []string, source draw.Source) []string {
 	good := slices.DeleteFunc(slices.Clone(seen), func(v string) bool { return len(v) < 3 || len(v) > 100 || !isPrintable(v) })
 	if len(good) == 0 {
 		return nil
@@ -285,8 +285,8 @@ func (f describedFilter) isOpen() bool {
 // isProse reports whether a value is a text and not a code or an id. A filter may search for parts of texts.
 func isProse(value string) bool { return strings.ContainsAny(value, " \t\n") || len(value) > 100 }
 
-// filterValue requests one value of a filter. With the first value it sends no page size, since some filters work only together with pages; one page is
-// enough for the other values.
+// filterValue requests one value of a filter. It sends the first value without a page size, because a node may apply a filter only if the call also asks for
+// a page. For the other values one page is enough.
 func filterValue(f describedFilter, i int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		filters := r.filtersAt(res.Name)
@@ -386,8 +386,8 @@ func vastNumber(s draw.Source) string {
 	return draw.One(s, "1", "2", "7", "9") + s.Text(draw.Digits, s.Between(20, 24))
 }
 
-// lastNumber returns a number at the end of 64 bits. The offset of a page with this number is beyond them, and a small negative number if the page size is
-// even; other numbers may wrap around to a large positive one, which does no harm.
+// lastNumber returns a number near the greatest of 64 bits. If the page size is even, the offset of that page overflows to a small negative number. Other
+// numbers may overflow to a large positive offset, which does no harm.
 func lastNumber(s draw.Source) string {
 	return fmt.Sprintf("9223372036854775%03d", s.Between(100, 806))
 }

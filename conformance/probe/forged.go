@@ -102,7 +102,7 @@ func stagingClientRequest(_ context.Context, r *run, _ evidence.Resource) (recor
 	staging := r.Target.Staging
 	for _, known := range []*target.Credentials{&r.Target.Credentials, r.Target.Second, r.Target.Other, r.Target.Spare} {
 		if known != nil && known.ClientID == staging.Credentials.ClientID {
-			return recorder.Request{}, notApplicable("the staging client has the id of a client of production, for which it would be a wrong secret")
+			return recorder.Request{}, notApplicable("the staging client has the id of a client of production, whose failed authentications would count")
 		}
 	}
 	if staging.TokenURL == r.Target.TokenURL {
@@ -116,7 +116,7 @@ func stagingClientRequest(_ context.Context, r *run, _ evidence.Resource) (recor
 	return q, nil
 }
 
-// badTokenRequest sends a token that must be refused; the recorder keeps facts about it.
+// badTokenRequest returns a request with a token that must be refused. The recorder keeps facts about the token.
 func badTokenRequest(res Resource, credential, token string) recorder.Request {
 	q := res.GetWith(credential, "Bearer "+token)
 	q.Presents = token
@@ -144,14 +144,14 @@ func presentIssuedTo(credential, client string) func(context.Context, *run, Reso
 // forger makes a token from the good one, which it gets as text and parsed.
 type forger func(r *run, good string, parts tokenforge.Token) (string, *unsent, error)
 
-// presentForged asks a protected resource with a forged copy of the good token.
+// presentForged sends a forged copy of the good token, which must be a JWT.
 func presentForged(credential string, forge forger) sender {
 	return presentCopy(credential, forge, func(*run) (tokenforge.Token, *unsent) {
 		return tokenforge.Token{}, notApplicable("the access token is not a JWT")
 	})
 }
 
-// presentForeign sends a token of another authorization server. If good tokens are opaque, it is made from a plausible JWT.
+// presentForeign sends a token of another authorization server. If good tokens are opaque, the token is made from a plausible JWT.
 func presentForeign(credential string, otherIssuer bool) sender {
 	sign := func(r *run, _ string, t tokenforge.Token) (string, *unsent, error) {
 		issuer := ""
@@ -243,7 +243,7 @@ func trimmedPEM(key tokenforge.Published) ([]byte, error) {
 
 func publishedJWK(key tokenforge.Published) ([]byte, error) { return key.JWK(), nil }
 
-// signedWithOwnKey signs with a key of the suite; change completes the header.
+// signedWithOwnKey signs with the run's own key; change completes the header.
 func signedWithOwnKey(change func(r *run, good tokenforge.Token, key tokenforge.Key, header map[string]any) *unsent) forger {
 	return func(r *run, _ string, t tokenforge.Token) (string, *unsent, error) {
 		return r.signWithOwnKey(t, "", change)

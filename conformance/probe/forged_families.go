@@ -43,7 +43,7 @@ type forging struct {
 	*run
 	draw.Source
 	good  string
-	token tokenforge.Token // the good one; a plausible one if good ones are opaque
+	token tokenforge.Token // the good token; a plausible one if good tokens are opaque
 	// reason says why this token cannot be forged in this way; nil if it can be.
 	reason *unsent
 }
@@ -150,24 +150,24 @@ func changedForgeries() []forgery {
 		}}
 	}
 	return []forgery{
-		changed("claim-exp", "with the good token, its exp later", func(f *forging) object {
+		changed("claim-exp", "with the good token and a later exp", func(f *forging) object {
 			exp, _ := numeric(f.token.Claims["exp"])
 			return object{"exp": int64(exp) + int64(f.Between(1, 90))*3600}
 		}),
-		changed("claim-subject", "with the good token, its subject another", func(f *forging) object { return object{"sub": f.UUID()} }),
-		changed("claim-client", "with the good token, its client another", func(f *forging) object {
+		changed("claim-subject", "with the good token and another subject", func(f *forging) object { return object{"sub": f.UUID()} }),
+		changed("claim-client", "with the good token and another client", func(f *forging) object {
 			id := f.Like(f.Target.Credentials.ClientID)
 			return object{"client_id": id, "azp": id}
 		}),
-		changed("claim-role", "with the good token and a role more", func(f *forging) object {
+		changed("claim-role", "with the good token and one more role", func(f *forging) object {
 			role := draw.One(f.Source, "admin", "ADMIN", "manager", f.Word())
 			return object{"roles": []string{role}, "realm_access": object{"roles": []string{role}}, "authorities": []string{"ROLE_" + strings.ToUpper(role)}}
 		}),
-		changed("claim-scope", "with the good token and a scope more", func(f *forging) object {
+		changed("claim-scope", "with the good token and one more scope", func(f *forging) object {
 			scope, _ := f.token.Claims["scope"].(string)
 			return object{"scope": strings.TrimSpace(scope + " " + draw.One(f.Source, "admin", "write", "all", f.Word()))}
 		}),
-		changed("claim-audience", "with the good token and an audience more", func(f *forging) object {
+		changed("claim-audience", "with the good token and one more audience", func(f *forging) object {
 			audience := []any{"https://" + f.Host()}
 			switch own := f.token.Claims["aud"].(type) {
 			case []any:
@@ -177,7 +177,7 @@ func changedForgeries() []forgery {
 			}
 			return object{"aud": audience}
 		}),
-		changed("claim-added", "with the good token and a claim more", func(f *forging) object { return object{f.Word(): f.Text(draw.Digits, 6)} }),
+		changed("claim-added", "with the good token and one more claim", func(f *forging) object { return object{f.Word(): f.Text(draw.Digits, 6)} }),
 	}
 }
 

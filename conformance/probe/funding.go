@@ -41,7 +41,7 @@ func fundingCases() []row {
 	}
 	for n, c := range evidence.DrawnItems()[1:] {
 		plan := onDrawn
-		if n > 0 { // only needed if the list has so many items
+		if n > 0 { // needed only if the list has that many items
 			plan = plan.onDemand()
 		}
 		out = append(out, row{Label: evidence.DetailOperation.With(c), Plan: plan, Send: callDrawnItem(n + 1), Learn: learnNamedIDs})
@@ -98,7 +98,7 @@ func callItem(place int) sender {
 		case len(ids) == 0:
 			return chosen{}, unmet("the list holds no item with an id")
 		case place >= len(ids):
-			return chosen{}, notApplicable("the list is so short that its items were all asked for")
+			return chosen{}, notApplicable("the list is so short that all its items were requested")
 		}
 		return chosen{r.detail(o, ids[place]), r.givenID(o, "id", ids[place])}, nil
 	}, false)
@@ -114,13 +114,13 @@ func callDrawnItem(n int) sender {
 		}
 		drawn := r.drawnIDs(evidence.OperationResource(collection.Key), res.Name)
 		if n >= len(drawn) {
-			return chosen{}, notApplicable("the list is so short that its items were all asked for")
+			return chosen{}, notApplicable("the list is so short that all its items were requested")
 		}
 		return chosen{r.detail(o, drawn[n]), r.givenID(o, "id", drawn[n])}, nil
 	}, false)
 }
 
-// givenID returns the inputs of a call of a detail operation: the id, and, unless the items hold it in their member id, the name of the member that does.
+// givenID returns the inputs of a call of a detail operation: the id and, if the items do not have it in their member id, the name of the member that has it.
 func (r *run) givenID(o openapi.Operation, name, id string) map[string]string {
 	given := map[string]string{name: id}
 	if c, ok := r.node.Collection(o); ok {
@@ -236,11 +236,12 @@ func (r *run) unknownID(o openapi.Operation) string {
 	return r.unknown()
 }
 
-// filterSeen requests the items with a value that some items have; filterOther requests those with another value, which perhaps no item has.
+// filterSeen requests the items with a value that some items have.
 func filterSeen(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	return r.filtered(o, res, func(c *choice) (value string, seen bool, reason *unsent) { return c.seen, true, nil })
 }
 
+// filterOther requests the items with another value, which perhaps no item has.
 func filterOther(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	return r.filtered(o, res, func(c *choice) (value string, seen bool, reason *unsent) {
 		switch {

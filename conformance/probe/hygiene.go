@@ -23,7 +23,7 @@ func hygieneCases() []row {
 		{Label: "P.session-cookie", Words: "with the cookies of a good call and without a token", Plan: oddCredentials, Send: withCookies},
 		{Label: "P.foreign-origin", Words: "with the Origin of a page elsewhere", Plan: oddCredentials, Send: fromElsewhere},
 		{Label: "P.lookalike-origin", Words: "with an Origin that begins like the node's own", Plan: oddCredentials, Send: controlled(fromLookalike)},
-		// It is sent in any case, since CORS may refuse the Origin.
+		// This row does not depend on P.foreign-origin, because CORS may refuse its Origin.
 		{Label: "P.origin-alone", Words: "without a token and with the Origin of a page elsewhere", Plan: oddCredentials, Send: withoutToken(func(r *run, q *recorder.Request) {
 			q.Header = append(q.Header, evidence.Field{Name: "Origin", Value: r.drawn.origin()})
 		})},
@@ -68,10 +68,10 @@ func withCookies(_ context.Context, r *run, name evidence.Resource) (recorder.Re
 	for _, c := range cookies {
 		names, pairs = append(names, c.Name), append(pairs, c.Name+"="+c.Value)
 	}
-	ask := res.Get()
-	ask.Header = append(ask.Header, evidence.Field{Name: "Cookie", Value: strings.Join(pairs, "; ")})
-	ask.Credential, ask.Given = cookieName, map[string]string{"cookies": strings.Join(names, ", ")}
-	return ask, nil
+	q := res.Get()
+	q.Header = append(q.Header, evidence.Field{Name: "Cookie", Value: strings.Join(pairs, "; ")})
+	q.Credential, q.Given = cookieName, map[string]string{"cookies": strings.Join(names, ", ")}
+	return q, nil
 }
 
 // maxCookies is how many cookies of an answer are sent back.
@@ -102,7 +102,7 @@ func identityHeaders() []identityHeader {
 	}
 }
 
-// withIdentity sends the headers of a proxy and no token. A header has the same value alone and with others.
+// withIdentity sends the headers of a proxy and no token. A header has the same value alone as together with others.
 func withIdentity(headers ...identityHeader) sender {
 	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		q := res.Get()

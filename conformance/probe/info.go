@@ -23,7 +23,7 @@ func infoCases() []row {
 		{Label: "info.no-token", Words: "without a token", Plan: in(stageAnonymous), Send: anonymousCall},
 		{Label: "info.ok", Plan: authorized.inLane("info"), Send: goodCall, Learn: learnGood},
 		{Label: "info.without-content-type", Words: "without Content-Type", Plan: authorized.inLane("info").onDemand(), Send: infoWithoutContentType},
-		// The control of BRR-18: a refusal by the list shows that the role is missing only if info accepts the same token.
+		// This call is the control of BRR-18: a refusal by the list shows that the role is missing only if info accepts the same token.
 		{Label: "info.second-client", Words: "with the token of the second client", Plan: in(stageRest, stageSecond, stageAuthorized).onlyIf(withSecond).onlyIf(withDocument), Send: callWithoutRole},
 		// A node may keep the caller in a global variable: the client that got a token last, that called last, or that calls at the same time.
 		{Label: "info.caller-own", Words: "just after the second client got a token and called, and while it calls again", Plan: amongOthers, Send: goodCallAmongOthers},
@@ -32,7 +32,7 @@ func infoCases() []row {
 		{Label: "spec.ok", Plan: authorized.onlyIf(withDocument), Send: specAuthorized, Learn: learnDocument},
 	}
 	for _, c := range evidence.OwnInfoCases()[1:] {
-		// About half of such calls are answered right by a node that confuses callers.
+		// A node that confuses callers still answers about half of such calls right.
 		out = append(out, row{Label: evidence.Info.With(c), Words: "while the second client calls", Plan: amongOthers.onDemand(), Send: goodCallMeanwhile})
 	}
 	return out
@@ -249,8 +249,8 @@ func callEndpoint(i int) sender {
 	}
 }
 
-// onePage returns the query that keeps the answer of a listed URL small: with the page size that the document describes, or else as the network's clients
-// send it to lists.
+// onePage returns the query that keeps the answer of a listed URL small: with the page size that the document describes, or else with the usual one of the
+// network if the URL seems to be a list.
 func (r *run) onePage(e endpoint) []pair {
 	for _, o := range r.node.Executable {
 		base, reason := r.baseOf(o)

@@ -15,7 +15,7 @@ import (
 // takes the local time for UTC.
 
 const (
-	// instantWays is how often an instant is written: in UTC, with an offset to the east, and with one to the west.
+	// instantWays is the number of ways to write an instant: in UTC, with an offset to the east, and with one to the west.
 	instantWays = 3
 	maxInstants = 2 // parameters
 )
@@ -31,7 +31,7 @@ func isInstant(p openapi.Parameter) bool {
 	return p.In == "query" && p.Schema.Type == "string" && p.Schema.Format == "date-time" && p.Schema.Pattern == ""
 }
 
-// instantCases are the calls of a list with these instants.
+// instantCases are the calls of a list with one instant written in several ways.
 func instantCases(o openapi.Operation) []row {
 	var out []row
 	for _, p := range o.QueryParameters() {
@@ -48,7 +48,8 @@ func instantCases(o openapi.Operation) []row {
 	return out
 }
 
-// instantValue requests the items for an instant of the data. Offsets are half a day, so that an item of that instant lies between both readings.
+// instantValue requests the items for an instant of the data. Offsets are about half a day, so that an item of that instant is on the wrong side if the node
+// ignores the offset.
 func instantValue(p openapi.Parameter, n int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		at, ok := r.instantFor(p, res.Name, r.source(res.Name, "instant "+p.Name))
@@ -62,15 +63,15 @@ func instantValue(p openapi.Parameter, n int) chooser {
 	}
 }
 
-// instantFor draws an instant of the items for a parameter: of members that its description names, of those that share a word with it, or else of any. An
-// instant at which something begins is not drawn for a parameter about an end, and the other way round.
+// instantFor draws an instant of the items for a parameter. It prefers members that the description names, then members that share a word with the parameter.
+// It draws no instant of a beginning for a parameter about an end, and the reverse.
 func (r *run) instantFor(p openapi.Parameter, list evidence.Resource, s draw.Source) (time.Time, bool) {
 	about := strings.ToLower(strings.Join(openapi.Words(p.Name), " ") + " " + p.Description)
-	of := slices.DeleteFunc(append(openapi.Words(p.Name), openapi.Words(p.Description)...), func(word string) bool { return directionOf(strings.ToLower(word)) != "" })
+	terms := slices.DeleteFunc(append(openapi.Words(p.Name), openapi.Words(p.Description)...), func(word string) bool { return directionOf(strings.ToLower(word)) != "" })
 	var exact, named, all []time.Time
 	r.facts.with(func(f *facts) {
 		for _, i := range f.instants[list] {
-			if words := openapi.Words(i.member); namesBeginning(of) != namesEnd(of) && namesBeginning(words) != namesEnd(words) && namesEnd(of) != namesEnd(words) {
+			if words := openapi.Words(i.member); namesBeginning(terms) != namesEnd(terms) && namesBeginning(words) != namesEnd(words) && namesEnd(terms) != namesEnd(words) {
 				continue
 			}
 			all = append(all, i.at)
@@ -104,7 +105,7 @@ func instantsOf(items [][]byte) []instant {
 	return out
 }
 
-// instantOf reads a JSON string with a date-time. Days are left out: in which time zone a day lies is for the node to say.
+// instantOf reads a JSON string with a date-time. It ignores days without a time, because the node may choose their time zone.
 func instantOf(value []byte) (time.Time, bool) {
 	if openapi.FirstByte(value) != '"' || len(value) > len(time.RFC3339Nano)+2 {
 		return time.Time{}, false

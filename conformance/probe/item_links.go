@@ -13,8 +13,8 @@ import (
 // itemLinks is how many items of the list are requested by their own links. One of them may have been removed meanwhile.
 const itemLinks = 2
 
-// itemLinkCases follow the links of items to themselves, on the origin: the token must not be sent elsewhere. The last row calls the list as a client does
-// that writes links itself.
+// itemLinkCases follow the links of items to themselves, on the node's origin only, because the token must not be sent elsewhere. The last row calls the list
+// as a client that builds URLs itself may do.
 func itemLinkCases() []row {
 	var out []row
 	for n := range itemLinks {
@@ -29,7 +29,8 @@ func itemLinkCases() []row {
 	})
 }
 
-// inOtherSlash calls the list with a slash added at the end of its path or removed there: frameworks redirect such calls, often to a host that only they see.
+// inOtherSlash calls the list with a slash added at the end of its path or removed there: frameworks redirect such calls, often to a host name that only the
+// node knows.
 func inOtherSlash(_ *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
 	text, ok := pathVariant(res.URL, otherSlash)
 	if !ok {
@@ -76,7 +77,7 @@ func itemLink(n int) chooser {
 		var links []itemLinkTo
 		r.facts.with(func(f *facts) { links = f.itemLinks[res.Name] })
 		if n >= len(links) {
-			return chosen{}, notApplicable("not so many items link to themselves on this origin")
+			return chosen{}, notApplicable("too few items link to themselves on this origin")
 		}
 		at := (r.source(res.Name, "linked item").Below(len(links)) + n*(len(links)+1)/itemLinks) % len(links)
 		return chosen{links[at].to.String(), map[string]string{"item": strconv.Itoa(links[at].item)}}, nil

@@ -20,15 +20,19 @@ type unsent struct {
 	because string
 }
 
+// unmet is the reason if a precondition of the request is missing.
 func unmet(format string, args ...any) *unsent {
 	return &unsent{evidence.Unmet, fmt.Sprintf(format, args...)}
 }
 
+// notApplicable is the reason if the request would not make sense for this node or run.
+//
 //go:noinline
 func notApplicable(format string, args ...any) *unsent {
 	return &unsent{evidence.NotApplicable, fmt.Sprintf(format, args...)}
 }
 
+// cutShort is the reason if the run ends, or rin fails, before the request.
 func cutShort(format string, args ...any) *unsent {
 	return &unsent{evidence.OverBudget, fmt.Sprintf(format, args...)}
 }
@@ -56,7 +60,7 @@ func (r *run) launch(ctx context.Context, p Plan) {
 	}
 	r.stages.enter(slices.Concat(now, optional))
 	if len(optional) > 0 {
-		reserve := r.reserve() // here, because later plans add lanes of the end
+		reserve := r.reserve() // computed now, because later plans add lanes of the end
 		r.lanes.Go(func() { r.followOptional(ctx, optional, reserve) })
 	}
 	for _, l := range now {
@@ -324,22 +328,22 @@ const (
 // the order, and good calls come between bad ones.
 type queue struct {
 	mu      sync.Mutex
-	lot     draw.Source
+	random  draw.Source
 	free    int
 	waiting [ranks][]chan struct{}
 }
 
 // newQueue makes a queue with the number of turns at a time, at least one.
-func newQueue(turns int, lot draw.Source) *queue {
-	return &queue{free: max(1, turns), lot: lot}
+func newQueue(turns int, random draw.Source) *queue {
+	return &queue{free: max(1, turns), random: random}
 }
 
 // take waits for a turn. It returns false if ctx ends first.
 func (q *queue) take(ctx context.Context, priority rank) bool {
-	mine := make(chan struct{}, 1)
-	q.enqueue(mine, priority)
+	turn := make(chan struct{}, 1)
+	q.enqueue(turn, priority)
 	select {
-	case <-mine:
+	case <-turn:
 		if ctx.Err() == nil {
 			return true
 		}
@@ -347,32 +351,32 @@ func (q *queue) take(ctx context.Context, priority rank) bool {
 		return false
 	case <-ctx.Done():
 	}
-	q.dequeue(mine)
+	q.dequeue(turn)
 	select {
-	case <-mine: // the turn came at the same moment
+	case <-turn: // the turn came at the same moment
 		q.release()
 	default:
 	}
 	return false
 }
 
-func (q *queue) enqueue(mine chan struct{}, priority rank) {
+func (q *queue) enqueue(turn chan struct{}, priority rank) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.free > 0 {
 		q.free--
-		mine <- struct{}{}
+		turn <- struct{}{}
 		return
 	}
-	q.waiting[priority] = append(q.waiting[priority], mine)
+	q.waiting[priority] = append(q.waiting[priority], turn)
 }
 
 // dequeue stops waiting for a turn.
-func (q *queue) dequeue(mine chan struct{}) {
+func (q *queue) dequeue(turn chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for i, line := range q.waiting {
-		q.waiting[i] = slices.DeleteFunc(line, func(c chan struct{}) bool { return c == mine })
+		q.waiting[i] = slices.DeleteFunc(line, func(c chan struct{}) bool { return c == turn })
 	}
 }
 
@@ -386,7 +390,7 @@ func (q *queue) release() {
 		q.free++
 		return
 	}
-	next := q.lot.Below(len(line))
+	next := q.random.Below(len(line))
 	line[next] <- struct{}{}
 	line[next] = line[len(line)-1]
 	q.waiting[rank] = line[:len(line)-1]
@@ -398,7 +402,7 @@ func (q *queue) next() rank {
 	switch {
 	case len(q.waiting[awaited]) > 0:
 		return awaited
-	case len(q.waiting[followed]) > 0 && (len(q.waiting[last]) == 0 || q.lot.Below(3) > 0):
+	case len(q.waiting[followed]) > 0 && (len(q.waiting[last]) == 0 || q.random.Below(3) > 0):
 		return followed
 	}
 	return last

@@ -25,7 +25,7 @@ type nearID struct {
 	mayMatch func(p openapi.Parameter) bool
 }
 
-// nearIDs lists the ways to change an id that is a number, or another one.
+// nearIDs lists the ways to change an id: a number if digits is true, and any other text otherwise.
 func nearIDs(digits bool) []nearID {
 	never := func(openapi.Parameter) bool { return false }
 	asNumber := func(p openapi.Parameter) bool { return p.Schema.Type == "integer" || p.Schema.Type == "number" }
@@ -101,14 +101,14 @@ func likeID(n int) chooser {
 			return chosen{}, notApplicable("there are no more ways to change an id")
 		}
 		way := ways[n]
-		asked := way.make(s, id)
-		if asked == "" || way.kind != "case-or-blank" && known[strings.ToLower(asked)] || slices.Contains(good, asked) || asked == "." || asked == ".." {
+		changed := way.make(s, id)
+		if changed == "" || way.kind != "case-or-blank" && known[strings.ToLower(changed)] || slices.Contains(good, changed) || changed == "." || changed == ".." {
 			return chosen{}, notApplicable("the list has that id as well")
 		}
 		mayMatch := way.mayMatch(templateParameter(o, template[0]))
-		given := r.givenID(o, "asked", asked)
+		given := r.givenID(o, "asked", changed)
 		given["known"], given["even"] = id, strconv.FormatBool(mayMatch)
-		return chosen{r.detail(o, asked), given}, nil
+		return chosen{r.detail(o, changed), given}, nil
 	}
 }
 
@@ -211,7 +211,7 @@ func skippedIDs(s draw.Source, ids []string) []string {
 	return append(inside, around...)
 }
 
-// namedIDs is how many ids that no list has, and that other records name, are requested.
+// namedIDs is how many ids are requested that other records name and no list has.
 const namedIDs = 2
 
 // namedIDCases are the calls of the detail operation with ids that other records name, such as that of the next call, and that no list has. They come last,

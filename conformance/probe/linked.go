@@ -14,7 +14,7 @@ import (
 // This file follows the link to the next page with each parameter of a list, and with several at once: if the link lacks a parameter, the second page is
 // from another list.
 
-// These are the bounds of this file.
+// These limit the requests of this file.
 const (
 	maxLinked     = 8
 	linkedPages   = 2
@@ -281,8 +281,8 @@ func anotherPair(n int) chooser {
 		}
 		names = shuffled(s, names)
 		slices.SortStableFunc(names, func(a, b string) int { return rankOfPair(byName[a][0]) - rankOfPair(byName[b][0]) })
-		of := byName[names[n]]
-		p := of[r.source(res.Name, "pair "+strconv.Itoa(n)).Below(len(of))]
+		candidates := byName[names[n]]
+		p := candidates[r.source(res.Name, "pair "+strconv.Itoa(n)).Below(len(candidates))]
 		query := []pair{{p[0].parameter, p[0].value}, {p[1].parameter, p[1].value}}
 		if s.Below(2) == 1 {
 			slices.Reverse(query)
@@ -337,8 +337,7 @@ func exchangedCases(o openapi.Operation) []row {
 		Plan: in(stageRest, stageRead, stagePages).onlyIf(notQuick).onDemand(), Send: choose(exchangedRange)}}
 }
 
-// exchangedRange requests a range that begins where the upper values of a member are, and ends where the lower ones are, so that items lie between the ends. No item
-// fits both bounds.
+// exchangedRange requests a range whose lower bound is above its upper bound, with values of the data between them. No item fits both bounds.
 func exchangedRange(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	r.facts.mu.Lock()
 	bounds := slices.Clone(r.facts.bounds[res.Name])

@@ -26,7 +26,7 @@ func metadataCases() []row {
 	keys := in(stageKeys, stageMetadata).inLane("keys").onlyIf(withKeys)
 	return append(out,
 		row{Label: "jwks.published", Words: "the request for the published keys", Plan: keys, Send: fetchKeys, Learn: learnKeys},
-		// It is sent only if the first key set does not verify the token.
+		// This row is sent only if the first key set does not verify the token.
 		row{Label: "jwks.refetched", Words: "the request for the published keys", Plan: keys, Learn: learnKeys,
 			Send: func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 				q, reason := fetchKeys(ctx, r, at)
@@ -35,7 +35,7 @@ func metadataCases() []row {
 				}
 				return q, reason
 			}},
-		// Only if a token that came meanwhile names another key.
+		// This row is sent only if a token that was issued meanwhile names another key.
 		row{Label: "jwks.later", Words: "the later request for the published keys", Send: fetchKeysOfOthers,
 			Plan: in(stageRest, stageKeys, stageTokens, stageSecond, stageOther, stageSpare).onlyIf(withKeys).onDemand()},
 	)
@@ -157,8 +157,8 @@ func fetchKeys(_ context.Context, r *run, _ evidence.Resource) (recorder.Request
 	return q, nil
 }
 
-// fetchKeysOfOthers fetches the key set again where a token of the issuer names a key that it did not hold: keys may have been changed, or another replica
-// signs with a key of its own.
+// fetchKeysOfOthers fetches the key set again if a token of the issuer names a key that the set lacked: the keys may have changed, or another replica signs
+// with its own key.
 func fetchKeysOfOthers(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	own, isJWT := tokenforge.Read(r.current().Value)
 	known := map[string]bool{"": true}
@@ -176,7 +176,7 @@ func fetchKeysOfOthers(ctx context.Context, r *run, at evidence.Resource) (recor
 		return recorder.Request{}, notApplicable("no token names a key that the first key set lacks")
 	}
 	q, reason := fetchKeys(ctx, r, at)
-	q.Verify = nil // it is about the other tokens
+	q.Verify = nil // this request is for the other tokens
 	return q, reason
 }
 
@@ -197,7 +197,7 @@ func (r *run) checkOrigin(address string) *unsent {
 	case err != nil || u.Host == "" || u.User != nil:
 		return notApplicable("%.200q is not a URL that can be called", address)
 	case !slices.Contains(r.Target.Origins(), evidence.Origin(u)):
-		return notApplicable("%.200s is on another origin, of which nothing is asked on the node's word (--allow-origin)", address)
+		return notApplicable("%.200s is on another origin, which rin does not call just because the node names it (--allow-origin)", address)
 	}
 	return nil
 }

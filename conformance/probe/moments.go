@@ -95,8 +95,8 @@ func oneOf(words ...string) func(string) bool {
 	return func(word string) bool { return slices.Contains(words, strings.ToLower(word)) }
 }
 
-// momentValue chooses a day on which an item begins, or ends if n is not 0. It tells the check what must hold for each item of the answer: the one member is
-// at most that day, the other at least.
+// momentValue chooses a day on which an item begins, or ends if n is not 0. Its inputs tell the check what must hold for each item of the answer: the first
+// member is at most that day, and the second at least.
 func momentValue(p openapi.Parameter, n int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		columns := r.columnsAt(res.Name)
@@ -150,7 +150,8 @@ func directionOf(word string) bound {
 	return ""
 }
 
-// timeWords are the words that say that a member is a date, and not which date: closesFrom bounds closesAt, and deadlineTo bounds deadlineDate.
+// timeWords are words that only say that a member is a date, and may be missing in the name of a bound: closesFrom bounds closesAt, and deadlineTo bounds
+// deadlineDate.
 func timeWords() []string {
 	return []string{"at", "on", "date", "time", "day", "am", "datum", "tag", "utc"}
 }

@@ -27,7 +27,7 @@ func operationCases() []row {
 		needed := func(n Node) bool { return i < len(n.candidates()) }
 		out = append(out, row{
 			Label: evidence.BaseResource(i + 1).With(evidence.OK), Send: callBase(i), Learn: learnBase(i),
-			// They wait for the session's token, because its issue may have revoked earlier ones.
+			// These calls wait for the session token, because its issue may have revoked earlier ones.
 			Plan: in(stageBase, stageSession).inLane("bases").onceKnown(documentRead).onlyIf(needed),
 		})
 	}
@@ -90,7 +90,7 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 func (r *run) settle(name evidence.Resource, hops []evidence.Hop) {
 	for _, hop := range hops {
 		from, err := url.Parse(hop.URL)
-		if err != nil || strings.Contains(hop.Location, "[[") { // it was redacted, so the real one is not known here
+		if err != nil || strings.Contains(hop.Location, "[[") { // the location was redacted, so its real value is not known here
 			return
 		}
 		to, err := from.Parse(hop.Location)
@@ -176,7 +176,8 @@ func (r *run) unlocated(name evidence.Resource) *unsent {
 	return unmet("the URL of %s is not known", name)
 }
 
-// operation returns the described operation of a resource. Other resources are requested while the document is still being read.
+// operation returns the described operation of a resource. It does not read r.node for other resources, because they are requested while the document is
+// still being read.
 func (r *run) operation(name evidence.Resource) (openapi.Operation, bool) {
 	if !isOperation(name) {
 		return openapi.Operation{}, false

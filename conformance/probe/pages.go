@@ -21,7 +21,7 @@ const walkRequests = 3 + openapi.MaxPages - 1 + 1
 func pagingCases() []row {
 	after, page := in(stageRest, stageAuthorized).onlyIf(notQuick), in(stagePages, stageAuthorized, stageLikeSize).inLane("walk").onlyIf(notQuick)
 	beyond := in(stageRest, stagePages).onlyIf(notQuick)
-	// These come last, because they show whether the data changed during the run.
+	// These rows come last, because they show whether the data changed during the run.
 	again := in(stageAgain, stagePages, stageRest, stageOptional).inLane("walk again").onlyIf(notQuick).onDemand()
 	read := in(stageRest, stageRead, stagePages).onlyIf(notQuick)
 	running := after.onlyIf(onList(describesRunning))
@@ -31,7 +31,7 @@ func pagingCases() []row {
 		}
 		return out
 	}
-	whole := func(w evidence.Walk, plan timing) []row {
+	listRow := func(w evidence.Walk, plan timing) []row {
 		return []row{{Label: evidence.ListOperation.With(w.List()), Plan: plan, Send: choose(listAgain(w)), Learn: learnListAgain(w)}}
 	}
 	return slices.Concat(pages(evidence.FirstWalk, page), []row{
@@ -53,7 +53,7 @@ func pagingCases() []row {
 		{Label: "list.filter-three", Plan: read.onlyIf(onList(func(o openapi.Operation) bool { return len(filtersOf(o)) > 2 })), Send: choose(filtersAtOnce(3))},
 		{Label: "list.filter-running", Plan: running, Send: choose(runningFilter("true"))},
 		{Label: "list.filter-not-running", Plan: running, Send: choose(runningFilter("false"))},
-	}, whole(evidence.SecondWalk, again), pages(evidence.SecondWalk, again), whole(evidence.ThirdWalk, again), pages(evidence.ThirdWalk, again), readingCases(), itemLinkCases(), unpublishedCases())
+	}, listRow(evidence.SecondWalk, again), pages(evidence.SecondWalk, again), listRow(evidence.ThirdWalk, again), pages(evidence.ThirdWalk, again), readingCases(), itemLinkCases(), unpublishedCases())
 }
 
 // filterCases are a valid value of each query parameter of the list, and the values of its filters.
@@ -118,7 +118,7 @@ func walkSize(items int) int {
 	return min(maxWalkSize, max((items+openapi.MaxPages-2)/(openapi.MaxPages-1), min(3, (items+1)/2)))
 }
 
-// pageNumber is the parameter that the network's clients send (M14), whether a document describes it or not.
+// pageNumber is the parameter that the network's clients send, whether a document describes it or not.
 const pageNumber = "page[page]"
 
 // pageParameter returns the described query parameter that selects the page by a number.
@@ -238,8 +238,8 @@ func learnPage(round evidence.Walk) learner {
 	}
 }
 
-// listAgain requests the whole list again if items may have been added or removed: the pages do not add up, a listed item was not found, or the total is
-// another one than at first.
+// listAgain requests the whole list again if items may have been added or removed: the pages do not add up, a listed item was not found, or the total has
+// changed.
 func listAgain(round evidence.Walk) func(*run, openapi.Operation, Resource) (chosen, *unsent) {
 	return func(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
 		if !r.pagesDisagree(res.Name, round-1) && (round != evidence.SecondWalk || !r.itemMissing() && !r.totalChanged(res.Name)) {
@@ -365,7 +365,7 @@ func nextLink(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
 	case !ok:
 		return chosen{}, notApplicable("no page links to a next one")
 	case !next.stays:
-		return chosen{}, notApplicable("the next page is on another origin, where the token does not go")
+		return chosen{}, notApplicable("the next page is on another origin, to which the token must not be sent")
 	}
 	return chosen{next.to.String(), map[string]string{"from": string(next.from)}}, nil
 }

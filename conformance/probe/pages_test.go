@@ -113,7 +113,7 @@ var _ = Describe("The pages of a list", func() {
 				return false
 			}
 		})))
-		Expect(why(log, "link-next")).To(Equal("not-applicable: the next page is on another origin, where the token does not go"))
+		Expect(why(log, "link-next")).To(Equal("not-applicable: the next page is on another origin, to which the token must not be sent"))
 		Expect(slices.ContainsFunc(log.Exchanges, func(x evidence.Exchange) bool { return strings.Contains(x.Request.URL, "fundings?page=2") })).To(BeFalse())
 	})
 

@@ -12,7 +12,8 @@ import (
 // This file requests tokens for two clients at the same time, and calls the list with each of them. A server that keeps the client of a request in a variable
 // that all requests share gives some tokens the role, the audience or the account of the other client.
 
-// parallelTokenCases come last, because a server may accept only the newest token of a client. list.new-token is for a first token of the other client.
+// parallelTokenCases come last, because a server may accept only the newest token of a client. list.new-token shows whether the first token of the run
+// belongs to the other client.
 func parallelTokenCases() []row {
 	plan := in(stageLast).inLane("parallel tokens").onlyIf(notQuick)
 	out := append(parallelRequestCases(),
@@ -24,7 +25,7 @@ func parallelTokenCases() []row {
 			Plan: plan.onlyIf(withSecond), Send: controlled(presentParallel(n)),
 		})
 	}
-	// The control of a refusal: a quota may have been used up meanwhile.
+	// This row is the control of a refusal: a quota may have been used up meanwhile.
 	out = append(out, row{Label: "list.lone-token", Words: "with a token that was requested alone", Plan: plan.onlyIf(withSecond), Send: controlled(presentLone)})
 	for n := range parallelTokens(SecondAccessToken) {
 		out = append(out, row{
@@ -35,8 +36,8 @@ func parallelTokenCases() []row {
 	return out
 }
 
-// parallelRequestCases are the token requests of both clients in bursts, and the request after them, with whose token the run goes on. The first request of a
-// burst sends the others, too. Each is in a lane of its own, since those of one lane follow one another.
+// parallelRequestCases are the token requests of both clients in bursts, and one request after them, whose token the run then uses. The first request of a
+// burst sends the others, too. Each row has its own lane, because rows of one lane follow one another.
 func parallelRequestCases() []row {
 	plan := in(stageLast).onlyIf(withSecond).onlyIf(notQuick).onDemand()
 	words := func(l evidence.Label) string {
@@ -78,7 +79,7 @@ func requestInParallel(burst []evidence.Label, words func(evidence.Label) string
 	}
 }
 
-// sentBeside says why a request was not sent at the same time as another one. It does nothing if it was sent: then its label has ended.
+// sentBeside says why a request was not sent at the same time as another one. If the request was sent, its label has ended, and the reason is ignored.
 func sentBeside(first evidence.Label) sender {
 	return func(context.Context, *run, evidence.Resource) (recorder.Request, *unsent) {
 		return recorder.Request{}, notApplicable("it is sent at the same time as %s only, and that was not sent", first)
@@ -93,7 +94,7 @@ func keepParallel(burst []evidence.Label) learner {
 		}
 		for i, answer := range append([]recorder.Answer{a}, a.Beside...) {
 			if t, ok := ReadToken(answer, r.Clock()); ok {
-				r.facts.with(func(f *facts) { f.tokens[parallelToken(burst[i])] = t }) // not as handed out: the same JWT may come twice within a second
+				r.facts.with(func(f *facts) { f.tokens[parallelToken(burst[i])] = t }) // not counted as handed out, because two JWTs of one second may be equal
 			}
 		}
 	}
@@ -150,7 +151,7 @@ func (r *run) takeNewToken(ctx context.Context) bool {
 	return ok
 }
 
-// parallelTokens lists the names of the tokens of one client, whose tokens have a name in evidence, that were requested at the same time as others.
+// parallelTokens lists the names of the tokens that a client requested at the same time as others. client is the name of its tokens in evidence.
 func parallelTokens(client string) []string {
 	var out []string
 	for _, l := range slices.Concat(evidence.ParallelTokenRequests()...) {
@@ -161,10 +162,10 @@ func parallelTokens(client string) []string {
 	return out
 }
 
-// parallelToken is the name of the token of such a request.
+// parallelToken returns the name of the token from one of these requests.
 func parallelToken(l evidence.Label) string { return "token of " + string(l) }
 
-// hasParallelTokens reports whether such a request yielded a token.
+// hasParallelTokens reports whether one of these requests yielded a token.
 func (r *run) hasParallelTokens() bool {
 	return slices.ContainsFunc(slices.Concat(evidence.ParallelTokenRequests()...), func(l evidence.Label) bool { return r.facts.token(parallelToken(l)).Value != "" })
 }

@@ -105,8 +105,8 @@ func (t trial) label() evidence.Case {
 	return evidence.TryCase(t.try, t.parameter.In, t.parameter.Name)
 }
 
-// rank orders trials by the faults that they find in practice, the most useful first: code that never ran, then lengths of database columns, then the last
-// values of vocabularies.
+// rank orders trials by the faults that they find in practice, the most useful first: code for invalid input that never ran, then lengths of database
+// columns, then the last values of vocabularies.
 func (t trial) rank() int {
 	switch t.try {
 	case evidence.Absent, evidence.WrongType, evidence.OutsideEnum:
@@ -193,16 +193,16 @@ func trialsOf(p openapi.Parameter, unknown string) []trial {
 	case p.In == "cookie" || isClientHeader(p) || s.Type == "object":
 		return nil
 	case openapi.RoleOf(p) == openapi.CursorRole: // only the node makes valid cursors
-		t.illegal(evidence.WrongType, t.unknown)
+		t.addIllegal(evidence.WrongType, t.unknown)
 	case len(s.Enum) > 0:
 		t.vocabulary(s)
 	case s.Type == "integer" || s.Type == "number":
 		t.numbers(s)
 	case s.Type == "boolean":
-		t.legal(evidence.NthValue(2), "false")
-		t.illegal(evidence.WrongType, t.unknown)
+		t.addLegal(evidence.NthValue(2), "false")
+		t.addIllegal(evidence.WrongType, t.unknown)
 	case s.Type == "string" && (s.Format == "date" || s.Format == "date-time" || s.Format == "uuid"):
-		t.illegal(evidence.WrongType, t.unknown)
+		t.addIllegal(evidence.WrongType, t.unknown)
 	case s.Type == "string" && p.In != "path": // any text in a path is an id, which PAG-09 and ROB-03 try
 		t.texts(s)
 	}
@@ -219,9 +219,9 @@ type trials struct {
 	found     []trial
 }
 
-func (t *trials) legal(try evidence.Try, value string) { t.add(try, value, true) }
+func (t *trials) addLegal(try evidence.Try, value string) { t.add(try, value, true) }
 
-func (t *trials) illegal(try evidence.Try, value string) { t.add(try, value, false) }
+func (t *trials) addIllegal(try evidence.Try, value string) { t.add(try, value, false) }
 
 func (t *trials) add(try evidence.Try, value string, legal bool) {
 	if sendsAs(t.parameter, value) {
@@ -240,19 +240,19 @@ func (t *trials) vocabulary(s openapi.Schema) {
 	}
 	for n := from; n <= len(s.Enum); n++ {
 		if len(s.Enum[n-1]) <= maxScalar {
-			t.legal(evidence.NthValue(n), s.Enum[n-1])
+			t.addLegal(evidence.NthValue(n), s.Enum[n-1])
 		}
 	}
 	if other := t.unknown; !slices.Contains(s.Enum, other) {
-		t.illegal(evidence.OutsideEnum, other)
+		t.addIllegal(evidence.OutsideEnum, other)
 	}
 }
 
 // numbers tries the bounds of a number and the values just beyond them.
 func (t *trials) numbers(s openapi.Schema) {
-	defer t.illegal(evidence.WrongType, t.unknown)
+	defer t.addIllegal(evidence.WrongType, t.unknown)
 	if t.parameter.In == "path" {
-		return // it is an id
+		return // the parameter is an id
 	}
 	if s.Minimum != nil && math.Abs(*s.Minimum) < maxExactNumber {
 		t.bound(s, *s.Minimum, s.ExclusiveMinimum, -1, evidence.AtMinimum, evidence.BelowMinimum)
@@ -261,7 +261,7 @@ func (t *trials) numbers(s openapi.Schema) {
 	case s.Maximum != nil && math.Abs(*s.Maximum) < maxExactNumber:
 		t.bound(s, *s.Maximum, s.ExclusiveMaximum, 1, evidence.AtMaximum, evidence.AboveMaximum)
 	case s.Type == "integer" && s.Format == "int32":
-		t.illegal(evidence.AboveMaximum, numeral(math.MaxInt32+1))
+		t.addIllegal(evidence.AboveMaximum, numeral(math.MaxInt32+1))
 	}
 }
 
@@ -275,9 +275,9 @@ func (t *trials) bound(s openapi.Schema, limit float64, exclusive bool, outward 
 	}
 	tooLarge := outward > 0 && value > maxPageAsked && isSizeName(t.parameter.Name)
 	if s.MultipleOf == nil && (integer || !exclusive) && !tooLarge {
-		t.legal(at, numeral(value))
+		t.addLegal(at, numeral(value))
 	}
-	t.illegal(beyond, numeral(value+outward))
+	t.addIllegal(beyond, numeral(value+outward))
 }
 
 // isSizeName reports whether the name of a parameter suggests that it sets the number of items in an answer.
@@ -300,30 +300,30 @@ func (t *trials) texts(s openapi.Schema) {
 		if err == nil {
 			for _, text := range []string{t.unknown, "0", "~", strings.ToUpper(t.unknown)} {
 				if !pattern.MatchString(text) {
-					t.illegal(evidence.AgainstPattern, text)
+					t.addIllegal(evidence.AgainstPattern, text)
 					break
 				}
 			}
 		}
 	}
-	of := func(length int) string { // one letter repeated; the letter differs between runs
+	repeated := func(length int) string { // one letter repeated; the letter differs between runs
 		if text := strings.Repeat(t.unknown[:1], length); s.Pattern == "" || allowed(text) {
 			return text
 		}
 		return strings.Repeat("a", length)
 	}
 	if s.MinLength != nil && *s.MinLength > 0 && *s.MinLength <= maxValueLength {
-		if text := of(*s.MinLength); allowed(text) {
-			t.legal(evidence.Shortest, text)
+		if text := repeated(*s.MinLength); allowed(text) {
+			t.addLegal(evidence.Shortest, text)
 		}
 		if *s.MinLength > 1 { // an empty value often means that the parameter is absent
-			t.illegal(evidence.TooShort, of(*s.MinLength-1))
+			t.addIllegal(evidence.TooShort, repeated(*s.MinLength-1))
 		}
 	}
 	if s.MaxLength != nil && *s.MaxLength > 0 && *s.MaxLength <= maxValueLength {
-		if text := of(*s.MaxLength); allowed(text) {
-			t.legal(evidence.Longest, text)
+		if text := repeated(*s.MaxLength); allowed(text) {
+			t.addLegal(evidence.Longest, text)
 		}
-		t.illegal(evidence.TooLong, of(*s.MaxLength+1))
+		t.addIllegal(evidence.TooLong, repeated(*s.MaxLength+1))
 	}
 }

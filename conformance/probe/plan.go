@@ -51,7 +51,7 @@ type Stage string
 const (
 	stageToken    Stage = "first token"
 	stageTokens   Stage = "token requests"
-	stageSession  Stage = "session token"
+	stageSession  Stage = "session token" // the last token request, whose token the run then uses
 	stageBase     Stage = "base of operations"
 	stageRest     Stage = "rest"
 	stageOptional Stage = "optional requests" // see [Plan.asOptional]
@@ -71,7 +71,7 @@ const (
 	stageListRead       Stage = "the list, read to its end"
 	stageIDs            Stage = "@, ids" // the call of the list above an operation, or else the search for the base
 
-	stageOddForms Stage = "odd token requests" // the odd token requests after the session's token
+	stageOddForms Stage = "odd token requests" // the odd token requests after the session token
 )
 
 // of replaces @ in the name of a stage by a resource.
@@ -296,7 +296,7 @@ func ForDocument(n Node, room int) (p, left Plan) {
 	}
 	p = p.upTo(room, moreItemsPlan(n, all).counted(len(evidence.MoreItems())/2))
 	p = p.upTo(room, otherListsPlan(n))
-	first := func(plan func(o openapi.Operation) Plan) {
+	onListAndDetail := func(plan func(o openapi.Operation) Plan) {
 		for _, key := range []string{n.List, n.Detail} {
 			if o, ok := n.Operation(key); ok {
 				p = p.upTo(room, plan(o))
@@ -309,10 +309,10 @@ func ForDocument(n Node, room int) (p, left Plan) {
 		optional = optional.With(own)
 		return own
 	}
-	first(access)
+	onListAndDetail(access)
 	optional = optional.With(moreItemsPlan(n, all))
 	p = p.upTo(room, parameterPlan(n)) // before drawn kinds, because the document allows these values
-	first(guarded(true))
+	onListAndDetail(guarded(true))
 	onSample(func(o openapi.Operation) Plan { return brokenPlan(n, o) })
 	onSample(access)
 	onSample(guarded(true)) // drawn kinds come last: other runs draw those that have no room in this run
@@ -328,7 +328,7 @@ func moreItemsPlan(n Node, all []row) (p Plan) {
 	return p
 }
 
-// counted returns the first lanes of the plan, whose requests count although they are sent on demand: most lists have so many items.
+// counted returns the first lanes of the plan, with requests that count although they are sent on demand, because most lists have that many items.
 func (p Plan) counted(n int) (out Plan) {
 	for _, l := range p.Lanes[:min(n, len(p.Lanes))] {
 		l.Steps = slices.Clone(l.Steps)
@@ -424,7 +424,7 @@ func (p Plan) upTo(room int, q Plan) Plan {
 // Sample lists the operations on which odd credentials and parameters are tried: all operations in a deep run or if they are few; otherwise the list, the
 // detail and others that are drawn for each run.
 func (n Node) Sample() []openapi.Operation {
-	if len(n.Executable) <= sampled(n.Target, len(n.Executable)) || n.Target.Effort == draw.Deep {
+	if len(n.Executable) <= sampleSize(n.Target, len(n.Executable)) || n.Target.Effort == draw.Deep {
 		return n.Executable
 	}
 	var others []string
@@ -476,12 +476,13 @@ func limit(t target.Target, operations int) int {
 	case draw.Deep:
 		return t.Budget
 	}
-	most := sampled(t, operations)
+	most := sampleSize(t, operations)
 	return baseBudget + min(operations, most)*operationBudget + max(0, min(operations, maxCalled)-most)*callBudget
 }
 
-// sampled returns on how many of the operations odd credentials and parameters are tried. A node on this machine gets more requests, because they are cheap.
-func sampled(t target.Target, operations int) int {
+// sampleSize returns the number of operations on which odd credentials and parameters are tried. A node on this machine gets more requests, because they are
+// cheap.
+func sampleSize(t target.Target, operations int) int {
 	if t.Loopback() && operations <= maxCalled {
 		return maxCalled
 	}

@@ -285,7 +285,7 @@ var _ = Describe("What a run promises", func() {
 			}
 			if limited > 0 {
 				Expect(sent).To(Equal(limited))
-				Expect(because(log, "token-spare.secret-word")).To(ContainSubstring("limits or bans who tries wrong secrets"))
+				Expect(because(log, "token-spare.secret-word")).To(ContainSubstring("limits or bans clients that try wrong secrets"))
 				continue
 			}
 			skipped, _ := log.Skipped("token-spare.secret-word")

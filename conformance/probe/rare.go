@@ -17,7 +17,7 @@ import (
 )
 
 // This file draws the records whose details are requested. A node often fails for a few records only: those with an odd id, without a member that others
-// have, or with 0, false, null or nothing in it. So these are requested first, on whichever page they are.
+// have, or with 0, false, null or nothing in it. So such records are requested first, on whichever page they are.
 
 // records are the items of a list on all pages that the run read before it requests details, each once.
 type records struct {
@@ -74,7 +74,7 @@ func (r *run) drawnIDs(list, detail evidence.Resource) []string {
 	}
 	source := r.source(detail, "items")
 	sampled := sampleIDs(r.facts.itemsOf(list))
-	// The first one is requested several times in a row. Others read the sampled ones meanwhile, so that replicas that take turns might not show.
+	// The first drawn item is requested several times in a row. Other lanes request the sampled items meanwhile, which could hide replicas that take turns.
 	if others := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(sampled, id) }); len(others) > 0 {
 		ids = others
 	}
@@ -112,7 +112,7 @@ func (r *run) hasSubtypes(at evidence.Resource) bool {
 	return len(o.Responses["200"].Content) == 0
 }
 
-// isOneKind reports whether all records, in an envelope or not, follow one schema that names no kinds, or others than calls and programmes, too.
+// isOneKind reports whether all records, in an envelope or not, follow one schema that names no kinds, or also other kinds than calls and programmes.
 func isOneKind(s openapi.Schema) bool {
 	if s.Subtypes || s.Type == "" { // no schema, or one that is too long to be read
 		return false
@@ -298,8 +298,8 @@ const (
 	rarePrefix = "rare "
 )
 
-// traitsFound are the kinds of values of one record, by member path, and the paths of its objects. The size of a member is the value of a number and the
-// length of another text.
+// traitsFound are the kinds of values of one record, by member path, and the paths of its objects. The size of a member is its value if it is a number, or
+// else its length.
 type traitsFound struct {
 	paths  map[string]bool // of all records
 	values map[string]map[string]bool

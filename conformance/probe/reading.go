@@ -86,7 +86,7 @@ type beginReading func(r *run, o openapi.Operation, res Resource) (*reading, *un
 // readingRow is the request for the n-th page of a reading.
 func readingRow(name string, n int, plan timing, begin beginReading) row {
 	send := choose
-	if (name == readFiltered || name == readCombined || name == readSeveral || evidence.IsLinkedReading(name)) && n > 1 { // it may be a link, which may lead to another resource
+	if (name == readFiltered || name == readCombined || name == readSeveral || evidence.IsLinkedReading(name)) && n > 1 { // a later page may be a link, which may lead to another resource
 		send = func(pick chooser) sender { return withoutSchemas(choose(pick)) }
 	}
 	return row{
@@ -302,9 +302,9 @@ func likeSizeCases(o openapi.Operation) []row {
 			}),
 			Learn: func(r *run, at evidence.Resource, a recorder.Answer) {
 				listPage := openapi.ReadListPage(a.Header, a.Body, a.Status/100 == 2)
-				asked := atLeast(p.Schema, fewerThan(len(r.facts.itemsOf(at))))
+				size := atLeast(p.Schema, fewerThan(len(r.facts.itemsOf(at))))
 				r.facts.with(func(f *facts) {
-					if whole := f.listPages[at]; listPage.Listed && len(listPage.Items) == asked && len(whole.Items) > asked && slices.Equal(whole.Items[:asked], listPage.Items) {
+					if whole := f.listPages[at]; listPage.Listed && len(listPage.Items) == size && len(whole.Items) > size && slices.Equal(whole.Items[:size], listPage.Items) {
 						f.sizes[at] = p
 						if w := f.walks[walkKey{at, evidence.FirstWalk}]; w != nil {
 							w.setSize(p)

@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// pagesUnclear is why a list is not read in other ways if its numbered pages do not add up: the meaning of the page number is then not known.
+// pagesUnclear is the reason not to read a list in other ways if its numbered pages do not add up: then the meaning of the page number is not known.
 const pagesUnclear = "the numbered pages do not add up"
 
 func beginWhole(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
@@ -129,7 +129,7 @@ func beginFull(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 	return r.newReading(o, res, draw.One(r.source(res.Name, readFull), sizes...)), nil
 }
 
-// beginAgain repeats a reading if it disagrees with the other one, because items may have been added or removed.
+// beginAgain repeats a reading if the large and the small pages disagree, because items may have been added or removed.
 func beginAgain(name string) beginReading {
 	return func(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 		whole, small := r.readingOf(readingName{res.Name, readWhole}), r.readingOf(readingName{res.Name, readSmall})

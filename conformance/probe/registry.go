@@ -118,8 +118,8 @@ func (e *UnknownNodeError) problem() *target.Problem {
 // ErrNoRegistry says that the text is not a registry document.
 var ErrNoRegistry = errors.New("expected a registry document: a JSON object with the array \"member\", or an array of entries")
 
-// FindEntry returns the first entry with the id in a registry document, whose entries are in the array "member", or which is itself an array. It compares ids
-// without blanks around them, and exactly. The entry may lack URLs.
+// FindEntry returns the first entry with the id in a registry document: an object with the array "member", or an array of entries. It compares ids exactly,
+// after it has removed blanks around them. The entry may lack URLs.
 func FindEntry(registry []byte, id string) (RegistryEntry, error) {
 	members, err := entries(registry)
 	if err != nil {

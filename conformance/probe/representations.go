@@ -88,10 +88,10 @@ func notEnglish(s draw.Source, o openapi.Operation, described openapi.Parameter)
 	words := func(texts ...string) []string {
 		return strings.FieldsFunc(strings.ToLower(strings.Join(texts, " ")), func(r rune) bool { return !unicode.IsLetter(r) })
 	}
-	said := words(o.Description, described.Description)
+	prose := words(o.Description, described.Description)
 	short := words(append(slices.Clone(described.Schema.Examples), described.Description, string(described.Schema.Default))...)
 	place := func(tag string) int {
-		switch isNamed := slices.Contains(said, names[tag]) || slices.Contains(short, tag); {
+		switch isNamed := slices.Contains(prose, names[tag]) || slices.Contains(short, tag); {
 		case isNamed && tag == "de":
 			return 0
 		case isNamed:
@@ -212,7 +212,7 @@ func seenTag(s draw.Source, c credential, v validators) string {
 	switch {
 	case v.tag == "":
 		return "*"
-	case c.some:
+	case c.rotates:
 		return draw.One(s, v.tag, `"`+s.Text(draw.Hex, 12)+`", `+v.tag, "W/"+strings.TrimPrefix(v.tag, "W/"), "*")
 	}
 	return v.tag

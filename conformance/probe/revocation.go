@@ -15,7 +15,8 @@ import (
 // revokedToken is the name of the token that is revoked. No other calls use it.
 const revokedToken = "revoked token"
 
-// revocationCases are these calls. They come last, in one lane. The token must differ from the session's token, which other calls still need.
+// revocationCases are the revocations and the calls with the token. They come last, in one lane. The token must differ from the session token, which other
+// calls still need.
 func revocationCases() []row {
 	plan := in(stageLast).inLane("revocation").onceKnown(documentRead).alsoOn(inOwnPlan).onDemand()
 	list, detail := evidence.ListOperation, evidence.DetailOperation
@@ -32,12 +33,12 @@ func revocationCases() []row {
 		{Label: evidence.Revocation.With(evidence.OK), Words: "the revocation of a token", Plan: plan, Send: revoke, Learn: learnRevoked},
 		{Label: list.With("revoked"), Words: after, Plan: plan, Send: controlled(presentRevoked)},
 		{Label: detail.With("revoked"), Words: after, Plan: plan, Send: controlled(presentRevoked)},
-		// A hint is only a hint: the server must find a token of another type as well.
+		// token_type_hint is only a hint: the server must find a token of another type as well.
 		{Label: evidence.TokenEndpoint.With("to-revoke-hinted"), Words: "for a token that is to be revoked as one of another type", Plan: plan, Send: tokenToRevokeAgain, Learn: keepTokenAs(hintedToken)},
 		{Label: list.With("to-revoke-hinted"), Words: "with a token that is to be revoked as one of another type", Plan: plan, Send: controlled(presentHinted)},
 		{Label: evidence.Revocation.With("hinted"), Words: "the revocation of a token as one of another type", Plan: plan, Send: revokeHinted},
 		{Label: list.With("revoked-hinted"), Words: "with a token that was revoked as one of another type", Plan: plan, Send: controlled(presentRevokedHinted)},
-		// They are sent only if the token was accepted, because answers of introspection may be cached for a while (RFC 7662 §4).
+		// These rows are sent only if the revoked token was accepted, because answers of introspection may be cached for a while (RFC 7662 §4).
 		{Label: list.With("revoked-again"), Words: again, Plan: plan, Send: controlled(presentRevokedLater)},
 		{Label: detail.With("revoked-again"), Words: again, Plan: plan, Send: controlled(presentRevokedLater)},
 	}
@@ -147,7 +148,7 @@ func presentRevokedHinted(_ context.Context, r *run, res Resource) (recorder.Req
 	return res.Authorized(r.facts.token(hintedToken).Value), nil
 }
 
-// revocation is the revocation request of a client.
+// revocation returns the revocation request of a client.
 func (r *run) revocation(token, hint, secret string, c target.Credentials) recorder.Request {
 	fields := []Field{{Name: "token", Value: r.facts.token(token).Value}, {Name: "token_type_hint", Value: hint}}
 	q := TokenRequest(r.Target, secret, append(fields, Credentialed(c)[1:]...)...)
@@ -155,7 +156,7 @@ func (r *run) revocation(token, hint, secret string, c target.Credentials) recor
 	return q
 }
 
-// revokeAsSecond sends the revocation request as the client that the token was not issued to, if the list accepted the token.
+// revokeAsSecond sends the revocation request as the second client, to which the token was not issued, if the list accepted the token.
 func revokeAsSecond(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	if r.node.List == "" || !r.facts.good(evidence.OperationResource(r.node.List).With("to-revoke")) {
 		return recorder.Request{}, notApplicable("the list accepted no token that could be revoked")

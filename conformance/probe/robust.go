@@ -18,11 +18,11 @@ import (
 // Each group ends with the normal request, which is sent only if an odd request got a 5xx or no answer: such a failure counts only if the
 // normal request works. Odd bearer values, ids and queries come last on their URL, because a firewall may ban their sender.
 func robustnessCases() []row {
-	whole := in(stageRest, stageAuthorized)
+	rest := in(stageRest, stageAuthorized)
 	return slices.Concat(oddForms(), oddBearers(), oddIDs(), oddQueries(), []row{
-		// These read the connection to its end.
-		{Label: "P.strict", Words: "without content coding", Plan: whole, Send: strict(http.MethodGet)},
-		{Label: "P.strict-head", Words: "without content coding", Plan: whole, Send: strict(http.MethodHead)},
+		// These rows read the connection to its end.
+		{Label: "P.strict", Words: "without content coding", Plan: rest, Send: strict(http.MethodGet)},
+		{Label: "P.strict-head", Words: "without content coding", Plan: rest, Send: strict(http.MethodHead)},
 	})
 }
 
@@ -106,8 +106,8 @@ func oddQueries() []row {
 	return append(rows, row{Label: "list.ok-after-queries", Words: "after odd ones", Plan: afterOdd(), Send: goodAfter(rows)})
 }
 
-// oddForms are token requests by an unknown client, one after the other, in two halves with the session's token request between them, so that an authorization
-// server that counts consecutive failures does not lock this machine out. A polite run makes two.
+// oddForms are token requests by an unknown client, one after the other, in two halves with the request for the session token between them, so that an
+// authorization server that counts consecutive failures does not lock this machine out. A polite run makes two.
 func oddForms() []row {
 	before := in(stageTokens, stageToken).inLane("odd forms").onlyIf(notQuick)
 	after := in(stageOddForms, stageSession).inLane("more odd forms").onlyIf(notQuick)

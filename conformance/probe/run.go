@@ -10,9 +10,9 @@
 // decides on recorded facts only ("there is a token"); a request that cannot be sent is recorded as not sent, with the reason. Every planned label ends as
 // answered, failed or not sent, also if the run ends early.
 //
-// Token requests of the first client come before the first authorized call, and the run continues with the token of the last one, which is sent alone: the
-// authorization server may revoke a token with each new one. On each protected URL the anonymous call comes before the first authorized one (shared caches,
-// RFC 9111 §3.5), and forged credentials come after it, since a node may ban a client for them.
+// Token requests of the first client come before the first authorized call, and the run continues with the token of the last one, the session token. That
+// request is sent alone, because the authorization server may revoke a token with each new one. On each protected URL the anonymous call comes before the
+// first authorized one (shared caches, RFC 9111 §3.5), and forged credentials come after it, since a node may ban a client for them.
 package probe
 
 import (
@@ -55,7 +55,7 @@ type Options struct {
 	Journal  *evidence.Journal
 	Redactor *redact.Redactor
 	// Recorder opens the recorder for a target with a budget of requests. It is called when the node's URLs are known, because the origins that may receive a
-	// token and the rate of requests depend on them; and earlier once to read a registry.
+	// token and the rate of requests depend on them. It is also called once before, to read a registry.
 	Recorder func(t target.Target, budget int) (*recorder.Recorder, error)
 	// Guard reduces a document from the node to parts that are safe to read.
 	Guard func(body []byte) evidence.Document
@@ -70,8 +70,8 @@ type Options struct {
 	Chosen func(profile, reason string)
 	// Waiting is called before a lane waits, with the duration and the cause. Optional.
 	Waiting func(d time.Duration, cause string)
-	// Progress is called when a label has ended; done of the planned labels have then ended. It is called from one goroutine at a time. The number of planned
-	// labels may grow. Optional.
+	// Progress is called when a label has ended; done is how many of the planned labels have ended. It is called from one goroutine at a time. The number of
+	// planned labels may grow. Optional.
 	Progress func(done, planned int, label evidence.Label)
 }
 
@@ -182,9 +182,9 @@ type run struct {
 	stages *stages
 	lanes  sync.WaitGroup
 	last   []Lane // the lanes that run after all others have ended
-	// planned is the target by which discovery plans: the profile may turn out to be another one. Only discovery reads it; requests read Target.
+	// planned is the target that discovery plans with. Its profile may change during discovery. Only discovery reads planned; requests read Target.
 	planned target.Target
-	// forging guards the keys of the run, by algorithm.
+	// forging guards ownKeys, which are the keys of the run by algorithm.
 	forging  sync.Mutex
 	ownKeys  map[string]tokenforge.Key
 	progress progress
@@ -202,7 +202,7 @@ func (r *run) start(ctx context.Context) error {
 	}
 	r.specDerived, r.baseGiven = r.Target.SpecURL == "" && t.SpecURL != "", r.Target.BaseURL != ""
 	r.Target, r.planned = t, t
-	r.chosen()
+	r.reportProfile()
 	// Now that the URLs are known, more can be planned.
 	recorded := forEntry(t, r.entry)
 	plan = plan.With(ForTarget(t)).With(recorded)
@@ -222,8 +222,8 @@ func (r *run) start(ctx context.Context) error {
 	return r.discover(ctx)
 }
 
-// chosen reports a profile that the operator left to rin.
-func (r *run) chosen() {
+// reportProfile reports a profile that the operator left to rin.
+func (r *run) reportProfile() {
 	if r.Chosen != nil && r.planned.ProfileReason != "" {
 		r.Chosen(r.planned.Profile, r.Redactor.Text(r.planned.ProfileReason))
 	}
@@ -243,7 +243,7 @@ func (r *run) header() evidence.Run {
 		Suite: r.Suite, Started: r.started, Operator: r.Redactor.Text(t.Operator), Profile: t.Profile,
 		TokenURL: r.Redactor.Text(t.TokenURL), InfoURL: r.Redactor.Text(t.InfoURL), SpecURL: r.Redactor.Text(t.SpecURL), BaseURL: r.Redactor.Text(t.BaseURL),
 		Registry: r.Redactor.Text(t.Registry), NodeID: t.NodeID, ClientID: t.Credentials.ClientID,
-		Loopback: t.Loopback(), Authorities: len(t.CACert) > 0, Second: t.Second != nil, Partial: restriction(t), Only: t.Only, Failed: t.Failed, ShortSecret: shortSecret(t), Budget: r.budget,
+		Loopback: t.Loopback(), Authorities: len(t.CACert) > 0, Second: t.Second != nil, Partial: restriction(t), Only: t.Only, Failed: t.Failed, ShortSecret: hasShortSecret(t), Budget: r.budget,
 		Other: t.Other != nil, Spare: t.Spare != nil, ExpiredToken: !t.ExpiredToken.IsZero(), Wait: t.Patience(), TokenInURL: t.AllowTokenInURL, SecretInURL: t.AllowSecretInURL, Blind: t.Blind,
 	}
 	run.DocumentFile = t.DocumentFile
@@ -271,8 +271,8 @@ func (r *run) header() evidence.Run {
 	return run
 }
 
-// shortSecret reports whether a client secret is so short that the redactor treats it as an ordinary word.
-func shortSecret(t target.Target) bool {
+// hasShortSecret reports whether a client secret is so short that the redactor treats it as an ordinary word.
+func hasShortSecret(t target.Target) bool {
 	short := func(s target.Secret) bool { return len(s.Reveal()) < redact.ShortSecret }
 	return short(t.Credentials.ClientSecret) || t.Second != nil && short(t.Second.ClientSecret) || t.Spare != nil && short(t.Spare.ClientSecret)
 }

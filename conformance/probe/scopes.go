@@ -11,12 +11,12 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// scopeCases plans token requests with scopes that the authorization server names: one, two, and one with an unknown scope. They come before the
-// token of the session, because a server may keep only one valid token for each client.
+// scopeCases plans token requests with scopes that the authorization server names: one, two, and one with an unknown scope. They come before the request for
+// the session token, because a server may keep only one valid token for each client.
 func scopeCases() []row {
 	first := client{evidence.TokenEndpoint, "", ClientSecret, AccessToken, func(t target.Target) *target.Credentials { return &t.Credentials }}
 	plan := in(stageTokens, stageToken, stageMetadata).inLane("scopes").onlyIf(notQuick)
-	// Requests for the scopes of the document come last, because the session needs its token until then.
+	// Requests for the scopes of the document come last, because a server may then revoke the session token.
 	documented := in(stageLast).inLane("documented scopes").onlyIf(notQuick).onDemand()
 	return slices.Concat(first.scopeCases(plan), []row{
 		{Label: "token.repeated-scope", Words: "with scope twice", Plan: plan, Send: first.repeatedScope},
@@ -211,8 +211,8 @@ func learnScopes(r *run, a recorder.Answer) {
 	r.facts.with(func(f *facts) { f.scopes = append(f.scopes, scopes...) })
 }
 
-// presentRoleless sends a token that the client without the role got for a scope, or by naming a second client: neither may replace the role. name is
-// that of the token among the facts. If the run has no such token, no request is sent, and absent is the reason.
+// presentRoleless sends a token that the client without the role got for a scope, or by naming a second client: neither may replace the role. name is the
+// name of the token in the facts. If the run has no such token, no request is sent, and absent is the reason.
 func presentRoleless(name, absent string) sender {
 	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		t := r.facts.token(name)

@@ -115,10 +115,10 @@ func titlesOf(texts [][]byte, identity string, members openapi.Members) []title 
 	return nil
 }
 
-// rareWords returns words that at most half of the items have in their titles, with the title of each. It takes them from the first text of an item, or from the
-// later ones.
-func rareWords(titles []title, later bool) (words []string, of map[string]title) {
-	of = map[string]title{}
+// rareWords returns words that at most half of the items have in their titles, with the title of each. It takes them from the later texts of an item if later
+// is true, or else from the first.
+func rareWords(titles []title, later bool) (words []string, titleOf map[string]title) {
+	titleOf = map[string]title{}
 	counts, seen := map[string]map[string]bool{}, map[string]int{}
 	for _, t := range titles {
 		for _, word := range strings.FieldsFunc(t.text, func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -128,24 +128,24 @@ func rareWords(titles []title, later bool) (words []string, of map[string]title)
 			}
 			counts[key][t.id] = true
 			if n := len([]rune(word)); (seen[t.id] > 0) == later && n >= 6 && n <= 30 && t.id != "" {
-				if _, known := of[word]; !known {
-					of[word] = t
+				if _, known := titleOf[word]; !known {
+					titleOf[word] = t
 				}
 			}
 		}
 		seen[t.id]++
 	}
-	for word := range of {
+	for word := range titleOf {
 		if len(counts[strings.ToLower(word)])*2 <= len(seen) {
 			words = append(words, word)
 		}
 	}
 	slices.Sort(words)
-	return words, of
+	return words, titleOf
 }
 
-// frequentWord draws a word that more than a page of a few titles has, and at most half of all titles; preferably one with a letter beyond ASCII, or else a few
-// letters around such a letter: a link to the next page must encode them. It returns "" if no word fits.
+// frequentWord draws a word that more than [fewItems] items and at most half of them have in their titles. It prefers a word with a letter beyond ASCII, or a
+// few letters around one, because a link to the next page must encode such letters. It returns "" if no word fits.
 func frequentWord(titles []title, s draw.Source) string {
 	ids, holders := map[string]bool{}, map[string]map[string]bool{}
 	add := func(word, id string) {
@@ -169,9 +169,9 @@ func frequentWord(titles []title, s draw.Source) string {
 		}
 	}
 	var plain, other []string
-	for word, of := range holders {
+	for word, holding := range holders {
 		switch {
-		case len(of) <= fewItems || 2*len(of) > len(ids):
+		case len(holding) <= fewItems || 2*len(holding) > len(ids):
 		case strings.ContainsFunc(word, func(r rune) bool { return r > unicode.MaxASCII }):
 			other = append(other, word)
 		default:
@@ -238,14 +238,14 @@ func search(p openapi.Parameter, n int) chooser {
 			r.facts.mu.Lock()
 			titles := r.facts.titles[res.Name]
 			r.facts.mu.Unlock()
-			words, of := rareWords(titles, way.kind == "later-word")
+			words, titleOf := rareWords(titles, way.kind == "later-word")
 			words = beyondASCII(words)
 			if len(words) == 0 {
 				return chosen{}, notApplicable("no title has a word that others lack")
 			}
 			word := draw.One(s, words...)
 			value = way.make(r.source(res.Name, "search "+p.Name+" "+strconv.Itoa(n)), word)
-			given["word"], given["id"], given["of"] = word, of[word].id, of[word].member
+			given["word"], given["id"], given["of"] = word, titleOf[word].id, titleOf[word].member
 		}
 		if p.Schema.MaxLength != nil && len(value) > *p.Schema.MaxLength {
 			return chosen{}, notApplicable("the word is longer than the document allows")

@@ -138,7 +138,7 @@ func inCleartext(secure string, samePort bool) (recorder.Request, *unsent) {
 	port := u.Port()
 	switch {
 	case !samePort && port == "80", !samePort && evidence.LoopbackHost(u.Hostname()):
-		return recorder.Request{}, notApplicable("port 80 is asked already, or belongs to somebody else on this machine")
+		return recorder.Request{}, notApplicable("port 80 is requested already, or belongs to another server on this machine")
 	case !samePort:
 		port = "80"
 	case port == "":

@@ -146,8 +146,8 @@ func (r *run) assertion(s draw.Source, id string) tokenforge.Token {
 	})
 }
 
-// bareGrants send good credentials with other grants without their parameters, and with grants that are not registered. They do not vary blanks and the case of
-// grant_type, which a server may ignore.
+// bareGrants send good credentials with other grants: registered grants without their parameters, and grants that are not registered. They do not vary blanks
+// and the case of grant_type, which a server may ignore.
 func bareGrants() []row {
 	grant := func(kind evidence.Case, words string, values ...string) row {
 		return row{Label: evidence.TokenEndpoint.With(kind), Words: words, Family: evidence.BareGrants, Plan: in(stageTokens, stageToken).onlyIf(notQuick),
@@ -275,7 +275,7 @@ func wrongSecretRequest(k secretKind) sender {
 			return recorder.Request{}, unmet("the client that may be locked out got no token with its secret")
 		}
 		if label, banned := r.facts.spareBanned(); banned {
-			return recorder.Request{}, notApplicable("the node limits or bans who tries wrong secrets (%s)", label)
+			return recorder.Request{}, notApplicable("the node limits or bans clients that try wrong secrets (%s)", label)
 		}
 		s, id, secret := r.source(at, string(k.kind)), r.Target.Spare.ClientID, r.Target.Spare.ClientSecret.Reveal()
 		wrong := k.wrong(s, id, secret)

@@ -37,7 +37,7 @@ func tokenCases() []row {
 		{Label: "token.id-only", Words: "with the client id alone", Plan: secrets, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields, f.credential, f.once, f.neverRepeat = f.fields[:2:2], "", true, true
 		})},
-		// It is also sent if the form was refused: if HTTP Basic works, that explains the refusal.
+		// This row is also sent if the form was refused, because HTTP Basic that works explains the refusal.
 		{Label: "token.basic", Words: "with HTTP Basic", Plan: beside.inLane("basic"), Send: tokenRequestWithoutToken(func(r *run, f *form) {
 			c := r.Target.Credentials
 			f.fields, f.once = f.fields[:1], true
@@ -126,13 +126,13 @@ type form struct {
 	credential string
 	// media is the media type.
 	media string
-	// authorization is the header's value; empty for none.
+	// authorization is the value of the Authorization header, or empty.
 	authorization string
 	// once forbids repeats, except after a 500, because the node counts the request as a failed authentication.
 	once bool
 	// neverRepeat forbids the repeat after a 500, too: the request has a wrong secret, or none, of a client that must not be locked out.
 	neverRepeat bool
-	// conceal are secrets that only this request knows.
+	// conceal are secrets that only this request contains.
 	conceal map[string]string
 	// get is true for a GET without content.
 	get bool
@@ -166,7 +166,7 @@ func (r *run) request(f form) recorder.Request {
 	return q
 }
 
-// unknownClient are the credentials of a client that does not exist.
+// unknownClient returns the credentials of a client that does not exist.
 func (r *run) unknownClient() []Field {
 	return []Field{{Name: "client_id", Value: r.drawn.clientID}, {Name: "client_secret", Value: r.drawn.unknownSecret}}
 }
@@ -432,7 +432,7 @@ func Life(a recorder.Answer) (life time.Duration, known bool) {
 func numeric(claim any) (float64, error) {
 	n, ok := claim.(json.Number)
 	if !ok {
-		return 0, errors.New("no number")
+		return 0, errors.New("not a number")
 	}
 	return n.Float64()
 }

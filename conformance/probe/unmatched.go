@@ -12,13 +12,13 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file tries filters that no member of the items is named after, such as country for location.country. Their answers cannot be compared with the items
-// one by one, but all of them together must leave out something.
+// This file tries filters without a member of the same name in the items, such as country for location.country. Their answers cannot be compared with the
+// items one by one, but all of them together must leave out something.
 
 // maxUnmatched bounds the filters that are tried in this way.
 const maxUnmatched = 6
 
-// unmatchedCases returns the requests with values of each described filter. Those of filters that a member is named after are not sent.
+// unmatchedCases returns the requests with values of each described filter. A request is not sent if a member has the name of its filter.
 func unmatchedCases(o openapi.Operation) []row {
 	var out []row
 	for _, p := range o.QueryParameters() {
@@ -80,8 +80,8 @@ const (
 	maxMadeUp   = 20
 )
 
-// unmatchedValue chooses the nth value: of a vocabulary a word, otherwise first a word that no item has, then a value of the only member whose path ends in the
-// name of the parameter, or else another made-up word.
+// unmatchedValue chooses the nth value of a filter: a word of its vocabulary or, without one, first a word that no item has, then a value of the only member
+// whose path ends in the name of the parameter, or else another made-up word.
 func unmatchedValue(p openapi.Parameter, n int) chooser {
 	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 		if slices.ContainsFunc(r.filtersAt(res.Name), func(f describedFilter) bool { return f.parameter == p.Name }) {

@@ -16,7 +16,7 @@ import (
 func valueOf(s openapi.Schema, now time.Time) (string, bool) {
 	var text string
 	switch {
-	case len(s.Enum) > 0 && s.Type != "array" && s.Type != "object": // the enum of a list has whole lists
+	case len(s.Enum) > 0 && s.Type != "array" && s.Type != "object": // the enum of an array lists arrays
 		return s.Enum[0], true
 	case len(s.Examples) > 0 && s.Type != "array" && s.Type != "object":
 		return s.Examples[0], true
@@ -103,7 +103,7 @@ func numberInEnum(enum []string, wish int) (n int, ok bool) {
 	return n, ok
 }
 
-// pageSize is the parameter that the network's clients send (M14), whether a document describes it or not.
+// pageSize is the parameter that the network's clients send, whether a document describes it or not.
 const pageSize = "page[size]"
 
 // sizeParameter returns the described query parameter whose name says that it sets the size of a page. [run.size] also finds others.

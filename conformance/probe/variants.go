@@ -18,7 +18,7 @@ import (
 // language with a region, with the tag and the date of a copy, for a part of the content, through a proxy. The data must stay the same, and the header of the
 // answer must describe it correctly.
 
-// variantCases are these calls, except the conditional ones. They are sent one after the other.
+// variantCases are the calls without a condition. They are sent one after the other.
 func variantCases() []row {
 	plan := in(stageRest, stageAuthorized, stageSecond, stagePages).inLane("variants").onlyIf(notQuick)
 	variant := func(c evidence.Case, words string, change func(s draw.Source, q *recorder.Request) (reason *unsent)) row {
@@ -98,8 +98,8 @@ func part(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, 
 	})(ctx, r, at)
 }
 
-// goodConditionCases are good calls with a condition: the tag of the copy in several forms, a tag that is nearly the same, and dates. Calls that need a tag or a
-// date are not sent if the node sent none.
+// goodConditionCases are good calls with a condition: the tag of the earlier answer in several forms, a tag that is nearly the same, and dates. Calls that
+// need a tag or a date are not sent if the node sent none.
 func goodConditionCases(plan timing) []row {
 	var out []row
 	tagged := func(c evidence.Case, words string, value func(s draw.Source, tag string) string) {
@@ -218,7 +218,8 @@ func largePage(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
 	return chosen{r.sized(o, res.URL, "", maxWalkSize), nil}, nil
 }
 
-// uncoded makes a sender that requests a media type, unless it is empty, without content coding: what compresses may mark strong tags as weak.
+// uncoded makes a sender that requests a media type, unless it is empty, without content coding, because a server that compresses may mark strong tags as
+// weak.
 func uncoded(send sender, media string) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 		q, reason := send(ctx, r, at)

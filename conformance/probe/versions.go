@@ -13,7 +13,7 @@ import (
 
 // This file calls the list and the detail in other versions of the API: an older version often runs on, without the guard that was added later.
 
-// versionCases are these calls without a token, and by the client without the role.
+// versionCases call other versions without a token, and as the client without the role.
 func versionCases() []row {
 	var out []row
 	add := func(role evidence.Resource, kind evidence.Case, words string, version func(major int) (string, bool)) {

@@ -22,10 +22,10 @@ const (
 // breaker stops sending to an origin that no longer answers. Without it, each remaining request of a run waits for its whole timeout, twice.
 //
 // After two timeouts in a row the origin is rechecked with an anonymous GET, and other requests to it wait for the result. One path may hang
-// while others answer, so the recheck asks for what was answered soonest. Only if it fails, too, nothing more is sent to the origin.
+// while others answer, so the recheck requests the URL that was answered soonest. If the recheck fails, too, nothing more is sent to the origin.
 //
-// A gateway may refuse anonymous calls at once while those with a good token hang. So requests with one credential count for themselves as
-// well, and are rechecked with that credential.
+// A gateway may refuse anonymous calls at once while those with a good token hang. So requests with one credential also have a circuit of their own, which is
+// rechecked with that credential.
 type breaker struct {
 	mu       sync.Mutex
 	circuits map[route]*circuit
@@ -72,7 +72,7 @@ type stoppedError string
 // Error implements error.
 func (e stoppedError) Error() string { return string(e) }
 
-// pass waits for rechecks of the routes. It returns an error if nothing is sent on one of them any more, see [circuit].
+// pass waits for rechecks of the routes. It returns an error if nothing is sent any more on one of the routes, see [circuit].
 func (b *breaker) pass(ctx context.Context, routes []route) error {
 	for _, l := range routes {
 		for {
@@ -111,7 +111,7 @@ func (r *Recorder) Outage(url string) string {
 
 func endedFirst(cause error) error { return errors.New("the run ended first: " + cause.Error()) }
 
-// answered notes an answer to a request. It is a candidate for a recheck if sample is true.
+// answered notes an answer to a request. If sample is true, its URL is a candidate for a recheck.
 func (b *breaker) answered(l route, url string, status int, took time.Duration, sample bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -124,8 +124,8 @@ func (b *breaker) answered(l route, url string, status int, took time.Duration, 
 	}
 }
 
-// timedOut notes a request without a complete answer in time; url and header are empty if it cannot be repeated as it is. It returns what to
-// recheck if the caller must do so.
+// timedOut notes a request without a complete answer in time; url and header are empty if the request cannot be repeated unchanged. If the caller must
+// recheck the route, timedOut returns the recheck and true.
 func (b *breaker) timedOut(l route, url string, header []evidence.Field) (recheck, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -192,7 +192,7 @@ func (r *Recorder) observe(ctx context.Context, req Request, p prepared, o outco
 	safe := p.request.Method == http.MethodGet && !p.request.Raw && r.options.Redactor.Text(p.request.URL) == p.request.URL
 	for _, l := range routesOf(p, req) {
 		switch {
-		// A refusal comes from what checks credentials, and does not show that what is behind it answers.
+		// A refusal comes from the guard that checks credentials, and does not show that the server behind the guard answers.
 		case o.reply != nil && (l.credential == "" || !refusal(o.reply.status)):
 			r.breaker.answered(l, p.request.URL, o.reply.status, o.duration, safe)
 		case o.reply != nil:

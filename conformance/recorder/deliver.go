@@ -135,8 +135,8 @@ func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome
 	o := outcome{request: p.request, started: r.options.Clock()}
 	repeated := false
 	for {
-		established, err := r.once(ctx, req, p, &o)
-		p.ticket = nil // it is for the first attempt
+		established, err := r.sendOnce(ctx, req, p, &o)
+		p.ticket = nil // the ticket is for the first attempt
 		if err != nil {
 			if o.attempts == 0 {
 				o.unsent = err
@@ -194,9 +194,9 @@ func (o outcome) transient() bool {
 	return o.reply.status >= 500 || o.reply.broken
 }
 
-// once sends the request and may follow one redirect. established reports whether the node may have seen the request. The
-// error is the reason why nothing was sent; then the outcome is unchanged.
-func (r *Recorder) once(ctx context.Context, req Request, p prepared, o *outcome) (established bool, err error) {
+// sendOnce sends the request and may follow one redirect. established reports whether the node may have seen the request. The error is the reason why nothing
+// was sent; then the outcome is unchanged.
+func (r *Recorder) sendOnce(ctx context.Context, req Request, p prepared, o *outcome) (established bool, err error) {
 	leave, err := r.admit(ctx, routesOf(p, req), req.Once, p.ticket)
 	if err != nil {
 		return false, err
@@ -229,8 +229,8 @@ func (r *Recorder) once(ctx context.Context, req Request, p prepared, o *outcome
 	return result.established, nil
 }
 
-// admit waits until one more request may be sent on the routes. After a nil error the caller must call leave. A request whose missing answer
-// is a result (unguarded) is sent in any case. One with a ticket has entered the gate.
+// admit waits until one more request may be sent on the routes. After a nil error the caller must call leave. unguarded is true for a request whose missing
+// answer is a result: it is sent in any case. A request with a ticket has entered the gate before.
 func (r *Recorder) admit(ctx context.Context, routes []route, unguarded bool, ticket func()) (leave func(), err error) {
 	pass := func() error {
 		if unguarded {
@@ -292,10 +292,10 @@ func (p prepared) redirect(req Request, a *reply) *url.URL {
 	return to
 }
 
-// retryAfter reads Retry-After (RFC 9110 §10.2.3) as seconds or a date, up to MaxRetryAfter. It returns otherwise if there is none.
-func retryAfter(h http.Header, now time.Time, otherwise time.Duration) time.Duration {
+// retryAfter reads Retry-After (RFC 9110 §10.2.3) as seconds or a date, up to MaxRetryAfter. It returns fallback if there is no such header.
+func retryAfter(h http.Header, now time.Time, fallback time.Duration) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
-	d := otherwise
+	d := fallback
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
 		d = time.Duration(seconds) * time.Second
 	} else if date, err := http.ParseTime(value); err == nil {
@@ -324,11 +324,11 @@ func kindOf(err error, established bool) evidence.FailureKind {
 	switch {
 	case errors.As(err, &dns):
 		return evidence.FailureResolve
-	case tlsFault(err):
+	case isTLSFault(err):
 		return evidence.FailureTLS
 	case errors.As(err, &op) && op.Op == "dial":
 		return evidence.FailureConnect
-	case closed(err):
+	case isClosed(err):
 		return evidence.FailureReset
 	case !established:
 		return evidence.FailureConnect
@@ -338,7 +338,7 @@ func kindOf(err error, established bool) evidence.FailureKind {
 	return evidence.FailureProtocol
 }
 
-func tlsFault(err error) bool {
+func isTLSFault(err error) bool {
 	var verify *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	var alert tls.AlertError
@@ -350,8 +350,8 @@ func tlsFault(err error) bool {
 		strings.Contains(err.Error(), "tls: ")
 }
 
-// closed reports whether the error means that the peer ended the connection.
-func closed(err error) bool {
+// isClosed reports whether the error means that the peer ended the connection.
+func isClosed(err error) bool {
 	if errors.Is(err, errHeaderLimit) {
 		return false
 	}

@@ -34,7 +34,7 @@ type HandshakeRequest struct {
 // Handshake makes one handshake under the same rate, concurrency and budget as requests, closes the connection, and
 // records the negotiated parameters and the certificates. A bad certificate does not end the handshake, because it is evidence.
 func (r *Recorder) Handshake(ctx context.Context, g HandshakeRequest) evidence.Handshake {
-	h := evidence.Handshake{Label: g.Label, Offered: offered(g), Started: r.options.Clock()}
+	h := evidence.Handshake{Label: g.Label, Offered: offeredVersions(g), Started: r.options.Clock()}
 	u, err := url.Parse(g.URL)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" {
 		h.Failure = &evidence.Failure{Kind: evidence.FailureRefused, Message: "expected an https URL"}
@@ -136,7 +136,7 @@ func handshakeConfig(g HandshakeRequest, name string, clock func() time.Time) *t
 	return config
 }
 
-func offered(g HandshakeRequest) []string {
+func offeredVersions(g HandshakeRequest) []string {
 	var out []string
 	for _, v := range []uint16{tls.VersionTLS10, tls.VersionTLS11, tls.VersionTLS12, tls.VersionTLS13} {
 		if v >= g.Oldest && v <= g.Newest {
@@ -264,16 +264,16 @@ func distrust(err error, chain []*x509.Certificate, early bool) evidence.Distrus
 		return evidence.CertificateWrongName
 	case !errors.As(err, &unknown):
 		return evidence.CertificateUnsuitable
-	case selfSigned(chain[0]):
+	case isSelfSigned(chain[0]):
 		return evidence.CertificateSelfSigned
-	case !issuerSent(chain):
+	case !hasIssuer(chain):
 		return evidence.ChainIncomplete
 	}
 	return evidence.ChainUntrusted
 }
 
-// issuerSent reports whether the chain contains the certificate that issued the first one.
-func issuerSent(chain []*x509.Certificate) bool {
+// hasIssuer reports whether the chain contains the certificate that issued the first one.
+func hasIssuer(chain []*x509.Certificate) bool {
 	for _, c := range chain[1:] {
 		if chain[0].CheckSignatureFrom(c) == nil {
 			return true
@@ -282,14 +282,14 @@ func issuerSent(chain []*x509.Certificate) bool {
 	return false
 }
 
-func selfSigned(c *x509.Certificate) bool {
+func isSelfSigned(c *x509.Certificate) bool {
 	return bytes.Equal(c.RawIssuer, c.RawSubject) && c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
 }
 
 func certificate(c *x509.Certificate) evidence.Certificate {
 	out := evidence.Certificate{
 		Subject: evidence.Clip(c.Subject.String(), maxMessage), Issuer: evidence.Clip(c.Issuer.String(), maxMessage), NotBefore: c.NotBefore.UTC(), NotAfter: c.NotAfter.UTC(),
-		Key: key(c), SelfSigned: selfSigned(c), Authority: c.IsCA,
+		Key: key(c), SelfSigned: isSelfSigned(c), Authority: c.IsCA,
 	}
 	for _, name := range c.DNSNames {
 		out.Names = append(out.Names, evidence.Clip(name, maxMessage))

@@ -99,7 +99,8 @@ func (g *gate) leave() {
 	g.slots <- struct{}{}
 }
 
-// epoch returns the number of times that the run has slowed down. A request remembers it, since one burst of requests may be refused several times.
+// epoch returns the number of times that the run has slowed down. A request remembers the epoch in which it was sent, because several requests of one burst
+// may be refused.
 func (g *gate) epoch() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -221,7 +222,7 @@ func readAll(in io.Reader, expected int64) ([]byte, error) {
 	b.Grow(int(expected) + bytes.MinRead)
 	_, err := b.ReadFrom(in)
 	data := b.Bytes()
-	if cap(data)-len(data) > len(data)/4+bytes.MinRead { // the sender was wrong
+	if cap(data)-len(data) > len(data)/4+bytes.MinRead { // the sender stated a wrong length
 		data = slices.Clone(data)
 	}
 	return data, err

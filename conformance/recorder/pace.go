@@ -46,8 +46,8 @@ const (
 	// the rate after the latest decrease, then by twice that, and so on.
 	growAfter = 20
 	growBy    = 0.05
-	// A node counts requests, and ignores their rate, if equalCounts runs in a row have the length of the run before, although the rate changed by
-	// more than the share otherRate. There a lower rate does not help.
+	// rin assumes that a node counts requests, and ignores their rate, if equalCounts runs in a row have the length of the run before, although the rate
+	// changed by more than the share otherRate. Then a lower rate does not help.
 	equalCounts = 2
 	otherRate   = 0.08
 	// slowest is the lowest rate: MaxRetryAfter between two requests.
@@ -106,7 +106,7 @@ func (p *pace) accepted(epoch int) {
 	}
 }
 
-// refused lowers the rate, and reports whether it did. It does not if the request is from before the latest decrease, since one burst counts once, and
+// refused lowers the rate, and reports whether it did. It keeps the rate if the request is from before the latest decrease, because one burst counts once. It
 // raises the rate if the node counts requests.
 func (p *pace) refused(now time.Time, epoch, status int, retryAfter time.Duration) bool {
 	p.refusals++

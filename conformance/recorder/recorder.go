@@ -277,9 +277,9 @@ func parseOrigin(s string) (string, error) {
 type Request struct {
 	// Label is the name in the evidence. A request without a label is sent by the same rules and not recorded, such as a token renewal.
 	Label evidence.Label
-	// Words describe for people what is particular about the request; Given are its chosen inputs. Both are evidence.
+	// Words describe for people what is particular about the request.
 	Words string
-	// Family is that of [evidence.Exchange].
+	// Family and Given are recorded with the exchange, see [evidence.Exchange].
 	Family evidence.Family
 	Given  map[string]string
 	Method string
@@ -288,7 +288,7 @@ type Request struct {
 	Header []evidence.Field
 	Body   []byte
 	// Credential names the token or secret in the request. Such a request goes to allowed origins only. A secret that the redactor knows
-	// counts even if this is empty.
+	// counts even if Credential is empty.
 	Credential string
 	// Recipient, if set, is the only origin that may receive the request, instead of the allowed ones, because Credential belongs to it. The
 	// request must not contain other secrets.
@@ -325,7 +325,7 @@ type Request struct {
 	// Annotate judges the answer by the node's document. It sees the exchange before redaction; its findings are redacted. Findings without
 	// a label get that of the request.
 	Annotate func(evidence.Exchange) []evidence.SchemaFindings
-	// Beside are requests to send at the same time, fewer than [Recorder.Burst] says. If it says less when their turn comes, they are not sent.
+	// Beside are requests to send at the same time, fewer than [Recorder.Burst] says. If Burst returns less when their turn comes, they are not sent.
 	Beside []Request
 }
 

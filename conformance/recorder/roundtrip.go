@@ -148,7 +148,7 @@ func countSurplus(conn net.Conn, in io.Reader) int64 {
 	if err := conn.SetReadDeadline(time.Now().Add(linger)); err != nil {
 		return 0
 	}
-	rest, _ := io.ReadAll(io.LimitReader(in, maxSurplus)) // what ended it does not matter
+	rest, _ := io.ReadAll(io.LimitReader(in, maxSurplus)) // the reason for the end does not matter
 	return int64(len(bytes.TrimLeft(rest, "\r\n")))
 }
 
@@ -218,8 +218,8 @@ func (r *Recorder) read(ctx context.Context, resp *http.Response, limit int64) (
 	return a, nil
 }
 
-// unpack removes the content codings of a body; codings are then those that were removed. A large body waits until fewer than [maxLarge] others are
-// unpacked and not yet recorded. The caller must call done when it has recorded the answer.
+// unpack removes the content codings of a body. Afterwards a.codings are the codings that it removed. A large body waits until fewer than [maxLarge] others
+// are unpacked and not yet recorded. The caller must call done when it has recorded the answer.
 func (r *Recorder) unpack(ctx context.Context, a *reply, limit int64) (done func()) {
 	done = func() {}
 	known, key, ok := r.decoded.recall(a, limit)
@@ -306,8 +306,8 @@ func decoder(coding string, body []byte) (io.Reader, error) {
 	return nil, fmt.Errorf("content coding %.40q is not known and was not asked for", coding)
 }
 
-// decodedLength returns the length of a body without its content coding, as far as the coding gives it; 0 if it does not. A gzip file ends in it
-// (RFC 1952 §2.3.1), and no byte of it becomes more than 1,032.
+// decodedLength returns the length of a body without its content coding, or 0 if the coding does not state it. A gzip file ends with that length (RFC 1952
+// §2.3.1), and grows at most by the factor 1,032.
 func decodedLength(coding string, body []byte) int64 {
 	if !strings.HasSuffix(coding, "gzip") || len(body) < 4 {
 		return 0
@@ -326,9 +326,9 @@ func plainCause(err error) string {
 // decodedBodies remembers recorded bodies without their content codings. A run gets the same list with many credentials: it is decoded once, and
 // all exchanges share its bytes.
 type decodedBodies struct {
-	mu   sync.Mutex
-	seed maphash.Seed
-	of   map[codedBody][]byte
+	mu     sync.Mutex
+	seed   maphash.Seed
+	bodies map[codedBody][]byte
 }
 
 // codedBody identifies a body as it came, by its hash. A node does not know the seed of the hash, so it cannot make two bodies look equal.
@@ -345,7 +345,7 @@ const (
 )
 
 func newDecodedBodies() *decodedBodies {
-	return &decodedBodies{seed: maphash.MakeSeed(), of: map[codedBody][]byte{}}
+	return &decodedBodies{seed: maphash.MakeSeed(), bodies: map[codedBody][]byte{}}
 }
 
 // recall returns the body of an answer without its content codings, if it is remembered and within the limit. key is for keep.
@@ -356,7 +356,7 @@ func (d *decodedBodies) recall(a *reply, limit int64) (body []byte, key codedBod
 	key = codedBody{maphash.Bytes(d.seed, a.body), len(a.body), strings.Join(a.codings, ",")}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	body, ok = d.of[key]
+	body, ok = d.bodies[key]
 	return body, key, ok && int64(len(body)) <= limit
 }
 
@@ -364,7 +364,7 @@ func (d *decodedBodies) recall(a *reply, limit int64) (body []byte, key codedBod
 func (d *decodedBodies) keep(key codedBody, body []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if key.length > 0 && len(body) >= minDecoded && len(d.of) < maxDecoded {
-		d.of[key] = body
+	if key.length > 0 && len(body) >= minDecoded && len(d.bodies) < maxDecoded {
+		d.bodies[key] = body
 	}
 }

@@ -70,7 +70,7 @@ func (r *Recorder) conceal(req Request, x *evidence.Exchange, body []byte) strin
 	return token
 }
 
-// firstToken returns the first token that was issued under a name, which is the given one if there was none.
+// firstToken returns the first token that was issued under a name. Without an earlier token it keeps and returns the given one.
 func (r *Recorder) firstToken(name, token string) string {
 	first, _ := r.first.LoadOrStore(name, token)
 	text, _ := first.(string)

@@ -25,7 +25,7 @@ func (r *Redactor) contentOf(text []byte) content {
 type cleanTexts struct {
 	blank bool // '+' was searched as a blank, too
 	texts map[content]bool
-	// pieces has a bit for each four bytes at each place in these texts that is divisible by four, with escapes and without. It may have more.
+	// pieces has a bit for every four bytes at an offset divisible by four in these texts, with escapes and without. It may have more bits.
 	pieces [1 << 20 / 64]atomic.Uint64
 }
 
@@ -130,7 +130,7 @@ func (r *Redactor) Parted(b []byte, cut func() [][]byte) []byte {
 	}
 	if parts := cut(); len(parts) > 1 && !search.parts && !slices.ContainsFunc(parts, endsInReference) {
 		for _, part := range parts {
-			if !r.hasNothing(part) {
+			if !r.isWithoutSecrets(part) {
 				return r.Bytes(b)
 			}
 		}
@@ -140,8 +140,8 @@ func (r *Redactor) Parted(b []byte, cut func() [][]byte) []byte {
 	return r.Bytes(b)
 }
 
-// hasNothing reports whether no secret is in a text.
-func (r *Redactor) hasNothing(text []byte) bool {
+// isWithoutSecrets reports whether a text contains no secret.
+func (r *Redactor) isWithoutSecrets(text []byte) bool {
 	c := r.contentOf(text)
 	clean, search, texts := r.isClean(c)
 	if clean {

@@ -72,8 +72,8 @@ func (f *Finder) Rest(text string) string {
 	return text
 }
 
-// maxRest bounds the secrets beyond maxFormed that are searched for in every form, as in percent-encoding; an answer with more of them is made of
-// tokens, and holds each as it is.
+// maxRest bounds the secrets beyond maxFormed that are searched for in every form, such as percent-encoding. An answer with more of them is a list of tokens
+// in plain form.
 const maxRest = 100
 
 // restSearch finds the secrets beyond maxFormed in other forms than the plain one.
@@ -90,7 +90,7 @@ func (f *Finder) restSearch() *search {
 	return f.rest
 }
 
-// patterns are what secrets are found by.
+// patterns are the regular expressions that find secrets.
 type patterns struct {
 	word   *regexp.Regexp // everything that may be a token, a key or a line of one
 	signed *regexp.Regexp // a JWS or JWE, by its characters
@@ -125,7 +125,7 @@ func (f *Finder) text(text []byte) {
 			}
 			at += k
 			t := string(f.forms.signed.Find(text[at:min(len(text), at+maxFormedLength)]))
-			if t != "" && signed(t) {
+			if t != "" && isSigned(t) {
 				f.learn(tokenByForm, t)
 			}
 			at += max(len(t), len(start))
@@ -142,8 +142,8 @@ func (f *Finder) text(text []byte) {
 	}
 }
 
-// signed reports whether a token is a JWS or JWE in compact form: its first part is a JSON object with an algorithm (RFC 7515 §4.1.1).
-func signed(token string) bool {
+// isSigned reports whether a token is a JWS or JWE in compact form: its first part is a JSON object with an algorithm (RFC 7515 §4.1.1).
+func isSigned(token string) bool {
 	first, _, _ := strings.Cut(token, ".")
 	raw, err := base64.RawURLEncoding.DecodeString(first)
 	var header struct {
@@ -155,7 +155,7 @@ func signed(token string) bool {
 // Header finds secrets in a header field.
 func (f *Finder) Header(name, value string) {
 	f.Text(value)
-	if name = strings.ToLower(name); fieldWithHash(name) {
+	if name = strings.ToLower(name); isHashField(name) {
 		return
 	}
 	if strings.Contains(value, "://") || slices.Contains([]string{"location", "content-location", "refresh", "link"}, name) {
@@ -171,8 +171,8 @@ func (f *Finder) Header(name, value string) {
 	}
 }
 
-// fieldWithHash reports whether a header holds hashes or ids, which may look as random as a token.
-func fieldWithHash(name string) bool {
+// isHashField reports whether a header field contains hashes or ids, which may look as random as a token.
+func isHashField(name string) bool {
 	if slices.Contains([]string{"etag", "content-md5", "traceparent", "tracestate", "cf-ray", "content-security-policy", "content-security-policy-report-only",
 		"report-to", "nel", "set-cookie", "server-timing", "via", "sec-websocket-accept", "content-type", "content-disposition", "x-cache",
 		"www-authenticate", "proxy-authenticate", "authentication-info",
@@ -204,8 +204,8 @@ func (f *Finder) URL(text string) {
 	}
 }
 
-// Body finds secrets in a body: signed tokens, private keys, and the values of members that are named like a token. In an answer that issues tokens or
-// reports an error (chatty), more names count; in one that issues tokens (issuing) everything that looks random. cut is that of
+// Body finds secrets in a body: signed tokens, private keys, and the values of members that are named like a token. chatty is true for an answer that issues
+// tokens or reports an error: more names count. issuing is true for an answer that issues tokens: everything that looks random counts. cut is as for
 // [Redactor.Parted], or nil.
 func (f *Finder) Body(body []byte, cut func() [][]byte, issuing, chatty bool) {
 	key := readBody{f.redactor.contentOf(body), issuing, chatty}
@@ -235,16 +235,16 @@ func (f *Finder) Body(body []byte, cut func() [][]byte, issuing, chatty bool) {
 	}
 }
 
-// namedSecrets returns what a body with members that hold secrets contains, whatever the request was.
+// namedSecrets returns texts that show that a body has members with secrets, whatever the request was.
 func namedSecrets() []string { return []string{`"kty"`, `"keys"`, `_token"`, `"client_secret"`} }
 
-// tokenStarts returns what a token begins with, an object in base64url: {", { ", and { before a line end.
+// tokenStarts returns the beginnings of tokens, which are JSON objects in base64url: of {" and of { before a blank or a line end.
 func tokenStarts() []string { return []string{"eyJ", "eyA", "ewo", "ew0"} }
 
 // keyMark is in each private key in PEM.
 const keyMark = "PRIVATE KEY"
 
-// showsSecret reports whether an item contains something by which [Finder.Body] finds secrets. It remembers those that do not.
+// showsSecret reports whether an item contains something by which [Finder.Body] finds secrets. It remembers items that do not.
 func (f *Finder) showsSecret(item []byte) bool {
 	key := readBody{content: f.redactor.contentOf(item)}
 	if f.redactor.hasRead(key) {

@@ -87,7 +87,7 @@ func Names(text string) []string {
 	return names
 }
 
-// Mask names the secrets of a text in short, for a person's eye: "‹client_secret›".
+// Mask replaces the markers of a text by short ones for people: "‹client_secret›".
 func Mask(text string) string {
 	return replaceMarkers(text, func(p Piece) string { return "‹" + p.Name + "›" })
 }

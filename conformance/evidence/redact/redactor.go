@@ -321,7 +321,7 @@ func commonKeys() []string {
 	}
 }
 
-// commonKey is the name that [Redactor.HMACKey] returns for one of them.
+// commonKey is the name that [Redactor.HMACKey] returns for a common key.
 const commonKey = "a common word"
 
 // HMACKey returns the name of the known secret that signs a token by HMAC, "a common word" for a common key, or "".
@@ -330,30 +330,30 @@ func (r *Redactor) HMACKey(token string) string {
 	secrets := r.secrets
 	r.mu.RUnlock()
 	for _, s := range secrets {
-		if s.value != token && signedBy(token, s.value) {
+		if s.value != token && isSignedBy(token, s.value) {
 			return s.name
 		}
 	}
 	for _, word := range commonKeys() {
-		if signedBy(token, word) {
+		if isSignedBy(token, word) {
 			return commonKey
 		}
 	}
 	return ""
 }
 
-// signedBy verifies a JWS with HS256, HS384 or HS512 (RFC 7518 §3.2), according to the length of its signature.
-func signedBy(token, key string) bool {
+// isSignedBy reports whether a key verifies a JWS with HS256, HS384 or HS512 (RFC 7518 §3.2), according to the length of its signature.
+func isSignedBy(token, key string) bool {
 	cut := strings.LastIndexByte(token, '.')
 	given, err := base64.RawURLEncoding.DecodeString(token[cut+1:])
 	if cut < 0 || err != nil {
 		return false
 	}
-	of := map[int]func() hash.Hash{sha256.Size: sha256.New, sha512.Size384: sha512.New384, sha512.Size: sha512.New}[len(given)]
-	if of == nil {
+	newHash := map[int]func() hash.Hash{sha256.Size: sha256.New, sha512.Size384: sha512.New384, sha512.Size: sha512.New}[len(given)]
+	if newHash == nil {
 		return false
 	}
-	mac := hmac.New(of, []byte(key))
+	mac := hmac.New(newHash, []byte(key))
 	mac.Write([]byte(token[:cut]))
 	return hmac.Equal(given, mac.Sum(nil))
 }

@@ -139,7 +139,7 @@ func (s *search) scan(text string, found func(hit)) {
 				break
 			}
 			at += k
-			if from, to := n.extend(text, at); n.wholeWord(text, from, to) {
+			if from, to := n.extend(text, at); n.isWholeWord(text, from, to) {
 				found(hit{from, to, n.secret, n.form})
 			}
 			at++
@@ -329,16 +329,16 @@ func (n *needle) extend(text string, at int) (from, to int) {
 	if n.form != formBase64 {
 		return from, to
 	}
-	if n.before && from > 0 && base64Char(text[from-1]) {
+	if n.before && from > 0 && isBase64Char(text[from-1]) {
 		from--
 	}
-	for from > 0 && base64Char(text[from-1]) && text[from-1] != '/' { // a slash may separate path segments
+	for from > 0 && isBase64Char(text[from-1]) && text[from-1] != '/' { // a slash may separate path segments
 		from--
 	}
-	if n.after && to < len(text) && base64Char(text[to]) {
+	if n.after && to < len(text) && isBase64Char(text[to]) {
 		to++
 	}
-	for to < len(text) && base64Char(text[to]) && text[to] != '/' {
+	for to < len(text) && isBase64Char(text[to]) && text[to] != '/' {
 		to++
 	}
 	for range 2 {
@@ -360,12 +360,12 @@ func lowerEscapes(escaped string) string {
 	return string(b)
 }
 
-func base64Char(c byte) bool {
+func isBase64Char(c byte) bool {
 	return IsAlphanumeric(c) || c == '+' || c == '/' || c == '-' || c == '_'
 }
 
-// wholeWord reports whether a short secret is a whole word in text[from:to]; for base64, in the decoded text.
-func (n *needle) wholeWord(text string, from, to int) bool {
+// isWholeWord reports whether a short secret is a whole word in text[from:to]; for base64, in the decoded text.
+func (n *needle) isWholeWord(text string, from, to int) bool {
 	if n.form == formBase64 {
 		std := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text[from:to], "="))
 		raw, err := base64.RawStdEncoding.DecodeString(std)
@@ -380,10 +380,10 @@ func (n *needle) wholeWord(text string, from, to int) bool {
 
 // isIsolated reports whether text[from:to] has no word character next to it.
 func isIsolated(text string, from, to int) bool {
-	return (from == 0 || !wordChar(text[from-1])) && (to == len(text) || !wordChar(text[to]))
+	return (from == 0 || !isWordChar(text[from-1])) && (to == len(text) || !isWordChar(text[to]))
 }
 
-func wordChar(c byte) bool { return IsAlphanumeric(c) || c == '_' || c == '-' }
+func isWordChar(c byte) bool { return IsAlphanumeric(c) || c == '_' || c == '-' }
 
 func distinct(list ...string) []string {
 	var out []string

@@ -49,11 +49,11 @@ func (a *annotation) findSchema(method string) (pointer string, ok bool) {
 		a.report(evidence.FindingMediaType, enumerate(response.MediaTypes(), ""), mediaText(sent), keyword+"/content")
 	}
 	switch {
-	case covered && !isJSON(sent) && !a.likelyJSON():
+	case covered && !isJSON(sent) && !a.looksLikeJSON():
 		return a.skip("not JSON: the answer is %s", sent)
 	case !covered:
 		// JSON under a wrong media type is still judged, if its schema is clear.
-		if media, ok = onlyJSON(response); !ok || isJSON(sent) || !a.likelyJSON() {
+		if media, ok = onlyJSON(response); !ok || isJSON(sent) || !a.looksLikeJSON() {
 			return a.skip("not JSON as described: the answer is %s", mediaText(sent))
 		}
 	}
@@ -86,7 +86,7 @@ func onlyJSON(response openapi.Response) (string, bool) {
 	return found, found != ""
 }
 
-func (a *annotation) likelyJSON() bool {
+func (a *annotation) looksLikeJSON() bool {
 	first := openapi.FirstByte(a.answer.Body)
 	return first == '{' || first == '['
 }
@@ -159,8 +159,8 @@ func (a *annotation) apply(c *compiledSchema, key bodyKey) bodyResult {
 	a.found = others
 	if err != nil {
 		// Findings before the fault do not describe the body reliably.
-		var ours judgeFault
-		out = bodyResult{why: unreadable(err), undecided: errors.As(err, &ours)}
+		var fault judgeFault
+		out = bodyResult{why: unreadable(err), undecided: errors.As(err, &fault)}
 	}
 	a.judge.memory.keep(key, out)
 	return out
@@ -241,11 +241,11 @@ func (a *annotation) add(found []difference, prefix ...string) {
 }
 
 func (a *annotation) erratum(d difference) string {
-	return erratumFor(a.judge.errata, a.judge.doc, finding{Finding: d.Finding, schema: a.schema, list: a.list()})
+	return erratumFor(a.judge.errata, a.judge.doc, finding{Finding: d.Finding, schema: a.schema, list: a.isList()})
 }
 
-// list reports whether the operation can only be a list, because its path has no parameter.
-func (a *annotation) list() bool { return len(a.op.TemplateParameters()) == 0 }
+// isList reports whether the operation can only be a list, because its path has no parameter.
+func (a *annotation) isList() bool { return len(a.op.TemplateParameters()) == 0 }
 
 // judgeFault is a failure of rin, not of the body.
 type judgeFault struct{ error }
@@ -271,8 +271,8 @@ func (a *annotation) splitItems(single bool) (items []listItem, ok bool) {
 	if a.answer.Truncated {
 		return nil, false
 	}
-	texts, whole := openapi.Split(a.answer.Body)
-	if !whole {
+	texts, complete := openapi.Split(a.answer.Body)
+	if !complete {
 		return nil, false
 	}
 	items = make([]listItem, len(texts))

@@ -130,7 +130,7 @@ func measure(text []byte) textSize {
 		case ']', '}':
 			level--
 			if previous == '[' || previous == '{' {
-				size.values-- // it is empty
+				size.values-- // the array or object is empty
 			}
 		case ',':
 			size.values++

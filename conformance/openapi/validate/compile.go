@@ -45,7 +45,7 @@ func compile(t openapi.Translation) (c *compiledSchema, err error) {
 	options := []config.Option{
 		config.WithFormatAssertions(), config.WithRegexEngine(patternEngine), config.WithCustomFormat("date-time", dateTime(dateTimeForm())),
 	}
-	for name, bits := range map[string]uint{"int32": 31, "int64": 63} { // the JSON Schema library knows the others
+	for name, bits := range map[string]uint{"int32": 31, "int64": 63} { // the JSON Schema library knows the other formats
 		options = append(options, config.WithCustomFormat(name, within(bits)))
 	}
 	compiler := helpers.NewCompilerWithOptions(config.NewValidationOptions(options...))

@@ -107,18 +107,18 @@ func (c *compiledSchema) apply(schema *jsonschema.Schema, value any) (found []di
 	if !errors.As(err, &invalid) {
 		return nil, err
 	}
-	if endless(invalid) {
+	if isEndless(invalid) {
 		return nil, errors.New("the schema library failed: the schema applies itself without end")
 	}
 	return c.differences(invalid), nil
 }
 
-// endless reports whether the error is about a cycle of references, which the translation should have cut.
-func endless(err *jsonschema.ValidationError) bool {
+// isEndless reports whether the error is about a cycle of references, which the translation should have cut.
+func isEndless(err *jsonschema.ValidationError) bool {
 	if _, ok := err.ErrorKind.(*kind.RefCycle); ok {
 		return true
 	}
-	return slices.ContainsFunc(err.Causes, endless)
+	return slices.ContainsFunc(err.Causes, isEndless)
 }
 
 // Bounds of the memory. Bodies with many findings are few, and judging them again costs less than keeping the findings.
@@ -167,7 +167,7 @@ type bodyResult struct {
 }
 
 func (a *annotation) bodyKey(body []byte) bodyKey {
-	return bodyKey{a.schema, a.list(), a.answer.Truncated, a.judge.memory.contentOf(body)}
+	return bodyKey{a.schema, a.isList(), a.answer.Truncated, a.judge.memory.contentOf(body)}
 }
 
 func (m *memory) contentOf(text []byte) content {

@@ -135,7 +135,7 @@ func Read(body []byte, limits openapi.Limits) evidence.Document {
 	}
 	var err error
 	if doc.Invalid, err = structure(doc); err != nil {
-		doc.Uncompared = evidence.Clip(err.Error(), 300) // it has no known faults; SPC-03 judges its version
+		doc.Uncompared = evidence.Clip(err.Error(), 300) // the document has no known faults; SPC-03 judges its version
 	}
 	return doc
 }
