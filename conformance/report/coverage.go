@@ -171,8 +171,8 @@ func hasPathOf(o openapi.Operation, address string) bool {
 // unseenReason explains why no answer had a documented status. Most statuses need requests that rin does not send.
 func unseenReason(o openapi.Operation, key string, op Operation, log *evidence.Log, answered []evidence.Exchange) string {
 	sent := func(matches func(evidence.Exchange) bool) bool { return slices.ContainsFunc(answered, matches) }
-	choose := func(asked bool, without, unanswered string) string {
-		if asked {
+	choose := func(wasSent bool, without, unanswered string) string {
+		if wasSent {
 			return unanswered
 		}
 		return without
@@ -311,14 +311,14 @@ func operations(e requirement.Evidence) Operations {
 	answered := calls(log)
 	for _, o := range e.Spec.Operations {
 		op := Operation{Method: o.Method, Path: o.Path, ID: o.ID}
-		own := answered[evidence.OperationResource(o.Key)]
-		op.Executed = len(own) > 0
+		operationCalls := answered[evidence.OperationResource(o.Key)]
+		op.Executed = len(operationCalls) > 0
 		if !op.Executed {
 			op.Because = unexecutedReason(o, log)
 		}
 		op.Public = e.Spec.Public(o)
-		op.Parameters = parametersOf(o, op, log, own)
-		op.Statuses, op.Undocumented = statusesOf(o, op, log, own)
+		op.Parameters = parametersOf(o, op, log, operationCalls)
+		op.Statuses, op.Undocumented = statusesOf(o, op, log, operationCalls)
 		out.Documented++
 		if op.Executed {
 			out.Executed++
