@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// AdmitRun admits a node by a run that passed then, without its files.
+// AdmitRun admits a node by a run that passed at that time, without its files.
 func (o Operator) AdmitRun(h *History, e Entry, d Document, started time.Time) error {
 	a := &Admission{ID: e.ID, Proved: started, Run: &AdmissionRun{Night: NightOf(started) + admissionSuffix, Started: started}}
 	var got report.Report

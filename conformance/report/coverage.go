@@ -130,12 +130,12 @@ func triesParameter(c evidence.Case, p openapi.Parameter) bool {
 // statusesOf lists the documented statuses, and the undocumented ones that answers had.
 func statusesOf(o openapi.Operation, op Operation, log *evidence.Log, answered []evidence.Exchange) (list []Status, undocumented []string) {
 	seen := map[string]bool{}
-	odd := map[string]bool{}
+	undescribed := map[string]bool{}
 	for _, x := range answered {
 		if key, described := o.ResponseTo(x.Status()); described {
 			seen[key] = true
 		} else if hasPathOf(o, x.Request.URL) {
-			odd[strconv.Itoa(x.Status())] = true
+			undescribed[strconv.Itoa(x.Status())] = true
 		}
 	}
 	list = []Status{}
@@ -146,7 +146,7 @@ func statusesOf(o openapi.Operation, op Operation, log *evidence.Log, answered [
 		}
 		list = append(list, s)
 	}
-	return list, slices.Sorted(maps.Keys(odd))
+	return list, slices.Sorted(maps.Keys(undescribed))
 }
 
 // hasPathOf reports whether the path of a URL is that of an operation. A run also tries odd paths, such as one with
