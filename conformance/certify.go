@@ -58,7 +58,7 @@ func Certify(ctx context.Context, t target.Target, o Options) (Result, error) {
 	}
 	o.Target = t
 	if o.Worker == nil {
-		log, err := inProcess(ctx, o)
+		log, err := gatherInProcess(ctx, o)
 		if err != nil {
 			return Result{}, err
 		}
@@ -74,7 +74,7 @@ func Certify(ctx context.Context, t target.Target, o Options) (Result, error) {
 			next(e)
 		}
 	}
-	log, stderr, err := inWorker(ctx, o)
+	log, stderr, err := gatherInWorker(ctx, o)
 	if err != nil {
 		return Result{}, err
 	}
@@ -105,8 +105,8 @@ func decide(known *verdict.Baseline, log *evidence.Log, judged map[requirement.I
 	return report.New(verdict.Decide(catalogue, judgements, log, known), read, suite)
 }
 
-// inProcess gathers evidence in this process.
-func inProcess(ctx context.Context, o Options) (*evidence.Log, error) {
+// gatherInProcess gathers evidence in this process.
+func gatherInProcess(ctx context.Context, o Options) (*evidence.Log, error) {
 	var recorded io.Writer
 	var file *recording
 	if o.Evidence != "" {
@@ -135,8 +135,8 @@ func inProcess(ctx context.Context, o Options) (*evidence.Log, error) {
 // grace is the time that the child has to end by itself after its own deadline.
 const grace = 5 * time.Second
 
-// inWorker gathers evidence in a child process.
-func inWorker(ctx context.Context, o Options) (*evidence.Log, string, error) {
+// gatherInWorker gathers evidence in a child process.
+func gatherInWorker(ctx context.Context, o Options) (*evidence.Log, string, error) {
 	if o.Evidence == "" {
 		return nil, "", errors.New("a worker needs a path for the evidence file (hint: set Options.Evidence)")
 	}
@@ -205,7 +205,7 @@ const abandonedAfter = 10 * time.Minute
 
 // removeLeftovers removes the files of runs that were killed before their node was found. What cannot be removed does no harm.
 func (r *recording) removeLeftovers() {
-	mine, err := r.Stat()
+	own, err := r.Stat()
 	if err != nil {
 		return
 	}
@@ -213,7 +213,7 @@ func (r *recording) removeLeftovers() {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && info.Mode().IsRegular() && strings.HasPrefix(e.Name(), prefix) && mine.ModTime().Sub(info.ModTime()) > abandonedAfter {
+		if err == nil && info.Mode().IsRegular() && strings.HasPrefix(e.Name(), prefix) && own.ModTime().Sub(info.ModTime()) > abandonedAfter {
 			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}

@@ -30,7 +30,7 @@ const (
 	accessToken = conformancetest.AccessToken
 )
 
-// newNode is a node as a target; info answers its info endpoint in place of the node.
+// newNode starts a node and returns its target; info answers at its info endpoint in place of the node.
 func newNode(info ...http.HandlerFunc) target.Target {
 	return conformancetest.Start(GinkgoT(), func(n *conformancetest.Node) {
 		for _, answer := range info {
@@ -43,7 +43,7 @@ func child(part string) *worker.Command {
 	return &worker.Command{Path: os.Args[0], Args: []string{asWorker, part}}
 }
 
-// evidencePath is a file that is not there yet.
+// evidencePath returns the path of a file that does not exist yet.
 func evidencePath() string { return filepath.Join(GinkgoT().TempDir(), "evidence.jsonl.gz") }
 
 func certify(t target.Target, o conformance.Options) (conformance.Result, error) {
@@ -70,7 +70,7 @@ func asJSON(r report.Report) string {
 	return out.String()
 }
 
-// outcomes are the judgements of a report by id.
+// outcomes returns the judgements of a report by id.
 func outcomes(r report.Report) map[string]string {
 	out := map[string]string{}
 	for _, row := range r.Requirements {
@@ -95,7 +95,7 @@ var _ = Describe("Certify", func() {
 		Expect(heard).To(Equal(map[worker.EventKind]int{worker.Planned: 1, worker.Progress: len(result.Log.Planned)}))
 	})
 
-	It("comes to the same result in a child, and leaves the evidence in both cases", func() {
+	It("gives the same result in a child, and leaves the evidence in both cases", func() {
 		t, here, there := newNode(), evidencePath(), evidencePath()
 		inside, err := certify(t, conformance.Options{Evidence: here})
 		Expect(err).NotTo(HaveOccurred())
@@ -134,7 +134,7 @@ var _ = Describe("Certify", func() {
 		Expect(result.Log.Ended).To(Equal(&evidence.Ended{Cause: "the worker ended early: exit status 9"}))
 		Expect(result.Report.Verdict.Decision).To(Equal(verdict.Repeat))
 		Expect(outcomes(result.Report)).To(HaveKeyWithValue("TLS-01", "warn"), "what the child judged is not judged again")
-		Expect(outcomes(result.Report)).To(HaveKeyWithValue("TOK-01", "inconclusive"), "what it left behind is")
+		Expect(outcomes(result.Report)).To(HaveKeyWithValue("TOK-01", "inconclusive"), "what it did not judge is judged")
 		Expect(result.Stderr).To(MatchRegexp(`^fatal: the child knows \[\[client_secret:\w{8}:plain\]\]\n$`))
 		Expect(readBack(path)).To(Equal(result.Log))
 	})
@@ -159,9 +159,9 @@ var _ = Describe("Certify", func() {
 			Expect(err).To(MatchError(And(ContainSubstring(says), Not(ContainSubstring(secret)))))
 		},
 		Entry("a child without a path for its evidence", "hint: set Options.Evidence", func(o *conformance.Options) { o.Evidence = "" }),
-		Entry("a child that is not there", "start the worker", func(o *conformance.Options) { o.Worker.Path = "/nowhere/rin" }),
-		Entry("a folder that is not there", "create the evidence file", func(o *conformance.Options) { o.Evidence += "/evidence" }),
-		Entry("a folder that is not there, without a child", "create the evidence file", func(o *conformance.Options) { o.Evidence += "/evidence"; o.Worker = nil }),
+		Entry("a child that does not exist", "start the worker", func(o *conformance.Options) { o.Worker.Path = "/nowhere/rin" }),
+		Entry("a folder that does not exist", "create the evidence file", func(o *conformance.Options) { o.Evidence += "/evidence" }),
+		Entry("a folder that does not exist, without a child", "create the evidence file", func(o *conformance.Options) { o.Evidence += "/evidence"; o.Worker = nil }),
 	)
 
 	It("ends with its context and keeps what was recorded", func() {
@@ -181,7 +181,7 @@ var _ = Describe("Certify", func() {
 })
 
 var _ = Describe("Judge", func() {
-	It("gives the same report for the same evidence, and leaves that alone", func() {
+	It("gives the same report for the same evidence, and does not change the evidence", func() {
 		path := evidencePath()
 		result, err := certify(newNode(), conformance.Options{Evidence: path})
 		Expect(err).NotTo(HaveOccurred())

@@ -34,7 +34,7 @@ func TestConformance(t *testing.T) {
 	RunSpecs(t, "conformance")
 }
 
-// play is a child of one kind. It returns its exit status.
+// play behaves as the child that part names, and returns its exit status.
 func play(part string) int {
 	if part == "serve" {
 		events := os.Stdout

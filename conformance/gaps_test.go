@@ -34,7 +34,7 @@ var _ = Describe("A described operation whose values nobody knows", func() {
 	}
 	about := []requirement.ID{"API-01", "API-02", "API-03", "API-04", "API-05", "API-08"}
 
-	It("leaves its guard and its data open, and the report says what to give", func() {
+	It("leaves open whether it is protected and what it returns, and the report says which input to give", func() {
 		r := run(4, func(*target.Target) {}).Report
 		for _, id := range about {
 			found := byID(r)[id]

@@ -26,8 +26,8 @@ const collections = 15
 // second is the token of the client without the role.
 const second = "another-token-of-this-node-9876543210"
 
-// broadNode is a node with thirty operations; hole says which calls of a path get in although they should not. opened tells whether that
-// very URL was answered to somebody with a good token before.
+// broadNode is a node with thirty operations. hole reports whether a call of a path gets data although it should not. opened tells whether the same URL was
+// answered to a call with a good token before.
 type broadNode struct {
 	hole     func(path string, r *http.Request, opened bool) bool
 	document string // in place of its own
@@ -143,7 +143,7 @@ func judged(hole func(path string, r *http.Request, opened bool) bool) map[requi
 	return certified(&broadNode{hole: hole, opened: map[string]bool{}}, 2*collections)
 }
 
-// certified certifies a broad node whose document describes so many operations.
+// certified certifies a broad node whose document describes that number of operations.
 func certified(n *broadNode, operations int) map[requirement.ID]report.Requirement {
 	GinkgoHelper()
 	return byID(certifiedRun(n, operations).Report)
@@ -157,7 +157,7 @@ func byID(r report.Report) map[requirement.ID]report.Requirement {
 	return out
 }
 
-// certifiedRun is [certified] with the evidence, of a target that may be changed.
+// certifiedRun is like [certified], but returns the evidence, too. change may change the target.
 func certifiedRun(n *broadNode, operations int, change ...func(*target.Target)) conformance.Result {
 	GinkgoHelper()
 	node := httptest.NewServer(n)
@@ -179,14 +179,14 @@ func certifiedRun(n *broadNode, operations int, change ...func(*target.Target)) 
 }
 
 var _ = Describe("A node with thirty operations", func() {
-	It("passes if it guards them all", func() {
+	It("passes if it protects all of them", func() {
 		found := judged(nil)
 		for _, id := range []requirement.ID{"API-01", "API-02", "API-08", "BRR-01", "BRR-18"} {
 			Expect(found[id].Outcome).To(Equal(requirement.Pass), "%s: %s", id, found[id].Reason)
 		}
 	})
 
-	It("gets a warning if a detail accepts the good token under another scheme", func() {
+	It("gets a warning if a detail operation accepts the good token under another scheme", func() {
 		n := &broadNode{opened: map[string]bool{}}
 		n.hole = func(path string, r *http.Request, _ bool) bool {
 			_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -196,7 +196,7 @@ var _ = Describe("A node with thirty operations", func() {
 		Expect(found["API-08"].Outcome).To(Equal(requirement.Warn), found["API-08"].Reason)
 	})
 
-	It("fails if it checks the role on the list of fundings and not on the detail", func() {
+	It("fails if it checks the role on the list of fundings, but not on the detail operation", func() {
 		found := judged(func(path string, r *http.Request, _ bool) bool {
 			return strings.HasPrefix(path, "/api/v1/fundings/") && conformancetest.BearerToken(r) == second
 		})

@@ -25,7 +25,7 @@ import (
 var _ = Describe("A node with thirty operations, one of which is open", func() {
 	const forgotten = "/api/v1/things11/"
 	token := conformancetest.BearerToken
-	DescribeTable("fails if it forgot to guard one detail",
+	DescribeTable("fails if it does not protect one detail operation",
 		func(open func(r *http.Request, opened bool) bool) {
 			found := judged(func(path string, r *http.Request, opened bool) bool {
 				return strings.HasPrefix(path, forgotten) && open(r, opened)
@@ -38,20 +38,20 @@ var _ = Describe("A node with thirty operations, one of which is open", func() {
 			}
 		},
 		Entry("open to all", func(*http.Request, bool) bool { return true }),
-		Entry("any token will do", func(r *http.Request, _ bool) bool { return token(r) != "" }),
+		Entry("any token is accepted", func(r *http.Request, _ bool) bool { return token(r) != "" }),
 		Entry("open for HEAD", func(r *http.Request, _ bool) bool { return r.Method == http.MethodHead }),
 		Entry("open with a slash at the end", func(r *http.Request, _ bool) bool { return strings.HasSuffix(r.URL.Path, "/") }),
 		Entry("open with any query parameter", func(r *http.Request, _ bool) bool { return r.URL.RawQuery != "" }),
-		Entry("open once somebody with a token was there", func(_ *http.Request, opened bool) bool { return opened }),
+		Entry("open after a call with a good token", func(_ *http.Request, opened bool) bool { return opened }),
 		Entry("tokens are compared by their beginning", func(r *http.Request, _ bool) bool { return strings.HasPrefix(token(r), accessToken[:12]) }),
-		Entry("any token is good under another scheme", func(r *http.Request, _ bool) bool {
+		Entry("any token is accepted under another scheme", func(r *http.Request, _ bool) bool {
 			return strings.HasPrefix(r.Header.Get("Authorization"), "Token ")
 		}),
-		Entry("a word Bearer is enough", func(r *http.Request, _ bool) bool { return r.Header.Get("Authorization") == "Bearer" }),
+		Entry("the word Bearer is enough", func(r *http.Request, _ bool) bool { return r.Header.Get("Authorization") == "Bearer" }),
 	)
 })
 
-// costs are the requirements that keep a certificate back, with what was found.
+// costs returns the requirements that keep a certificate back, with what was found.
 func costs(r report.Report) map[requirement.ID]string {
 	found := map[requirement.ID]string{}
 	for _, row := range r.Requirements {
@@ -76,7 +76,7 @@ var _ = Describe("A call that an operation or info refused", func() {
 		for i, x := range run.Log.Exchanges {
 			at := x.Label.Resource()
 			refused := x.Status() == http.StatusUnauthorized || x.Status() == http.StatusForbidden
-			goodToken := []evidence.Case{"token-scheme", "lower-scheme", "upper-scheme", "two-blanks"} // written in another way, which advice judges
+			goodToken := []evidence.Case{"token-scheme", "lower-scheme", "upper-scheme", "two-blanks"} // written in another way; advice judges these
 			if !refused || slices.Contains(goodToken, x.Label.Case()) || at != evidence.Info && !slices.Contains(run.Log.Roles.Operations, at) {
 				continue
 			}

@@ -78,7 +78,7 @@ var _ = Describe("A key", func() {
 })
 
 var _ = Describe("An envelope", func() {
-	It("is signed over DSSE's pre-authentication encoding, by the published vectors", func() {
+	It("is signed over DSSE's pre-authentication encoding, as the published test vectors are", func() {
 		// https://github.com/secure-systems-lab/dsse/blob/master/protocol.md
 		Expect(string(dsse.PAE("http://example.com/HelloWorld", []byte("hello world")))).To(Equal("DSSEv1 29 http://example.com/HelloWorld 11 hello world"))
 		key, public := newKey()

@@ -67,15 +67,15 @@ func checkTested(log *evidence.Log) *fault {
 		resource evidence.Resource
 		stated   string
 	}{{evidence.TokenEndpoint, log.Run.TokenURL}, {evidence.Info, log.Run.InfoURL}} {
-		if x, sent := log.Get(endpoint.resource.With(evidence.OK)); sent && asRequested(x.Request.URL) != asRequested(endpoint.stated) {
+		if x, sent := log.Get(endpoint.resource.With(evidence.OK)); sent && requestURL(x.Request.URL) != requestURL(endpoint.stated) {
 			return faultAt(exchangePlace(x.Label), "it went to %.200q, and the run says that it tested %.200q", x.Request.URL, endpoint.stated)
 		}
 	}
 	return nil
 }
 
-// asRequested returns a URL as a request has it: escaped, with a path, and without a fragment.
-func asRequested(text string) string {
+// requestURL returns a URL as a request has it: escaped, with a path, and without a fragment.
+func requestURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return text
@@ -151,8 +151,8 @@ func checkDates(log *evidence.Log) *fault {
 	return nil
 }
 
-// whole reports whether the body of an answer was recorded as it came, without a marker in place of a secret.
-func whole(x evidence.Exchange) bool {
+// isUnredacted reports whether the body of an answer was recorded as it came, without a marker in place of a secret.
+func isUnredacted(x evidence.Exchange) bool {
 	return x.Response != nil && !x.Response.Withheld && !redact.HasMarker(x.Response.Body)
 }
 
@@ -160,7 +160,7 @@ func whole(x evidence.Exchange) bool {
 func checkRegistry(log *evidence.Log) *fault {
 	label := evidence.Registry.With(evidence.OK)
 	x, read := log.Get(label)
-	if !read || len(log.Registry) == 0 || !whole(x) {
+	if !read || len(log.Registry) == 0 || !isUnredacted(x) {
 		return nil
 	}
 	if got := evidence.DigestOf(x.Response.Body); log.RegistryFacts == nil || log.RegistryFacts.Digest != got {
@@ -182,7 +182,7 @@ func checkDocument(log *evidence.Log) *fault {
 		if !ok || x.Status()/100 != 2 {
 			continue
 		}
-		if !whole(x) {
+		if !isUnredacted(x) {
 			return nil
 		}
 		if derived == nil || derived.Refused != "" {
@@ -279,7 +279,7 @@ func checkFinding(x evidence.Exchange, recorded evidence.SchemaFindings, compare
 		return faultAt(exchangePlace(x.Label), "it was compared with an operation that the document does not have")
 	case !compared && known && x.Label.Case() == evidence.OK && x.Response != nil:
 		return faultAt(exchangePlace(x.Label), "it must have been compared with the document, and no result is recorded")
-	case !compared || !whole(x) || hasMarker(x.Response.Header):
+	case !compared || !isUnredacted(x) || hasMarker(x.Response.Header):
 		return nil
 	}
 	if again := judge.Annotate(x, o); !sameValue(again, recorded) {

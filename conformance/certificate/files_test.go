@@ -12,7 +12,7 @@ import (
 )
 
 var _ = Describe("A run in an archive", func() {
-	// packed is an archive with the given names, whose contents are their names.
+	// packed returns an archive of files with the given names. The content of each file is its name.
 	packed := func(names ...string) []byte {
 		GinkgoHelper()
 		var out bytes.Buffer
@@ -26,7 +26,7 @@ var _ = Describe("A run in an archive", func() {
 		return out.Bytes()
 	}
 
-	It("is read as from a directory: the evidence first, the certificate rather than the claim, and no other file", func() {
+	It("is read like a directory: the evidence first, the certificate rather than the claim, and no other file", func() {
 		text := packed("XA-1/note.txt", "XA-1/report.json", "XA-1/claim.intoto.json", "XA-1/certificate.intoto.json", "XA-1/evidence.jsonl.gz", "other/note.txt")
 		Expect(certificate.IsArchive(text)).To(BeTrue())
 		a, err := certificate.ReadArchive(text, "test")

@@ -41,7 +41,7 @@ func NewLive(r Run, envelope []byte, nonce []byte, everything bool) (Live, error
 	}
 	digest := DigestOf(subject).SHA256
 	sum := sha256.Sum256(append([]byte(digest), nonce...))
-	seed, err := draw.NewSeed(&fixed{sum[:]})
+	seed, err := draw.NewSeed(&fixedReader{sum[:]})
 	if err != nil {
 		return Live{}, err
 	}
@@ -81,11 +81,11 @@ func NewLive(r Run, envelope []byte, nonce []byte, everything bool) (Live, error
 	return l, nil
 }
 
-// fixed is a reader of given bytes.
-type fixed struct{ rest []byte }
+// fixedReader is a reader of given bytes.
+type fixedReader struct{ rest []byte }
 
 // Read implements io.Reader.
-func (f *fixed) Read(p []byte) (int, error) {
+func (f *fixedReader) Read(p []byte) (int, error) {
 	n := copy(p, f.rest)
 	f.rest = f.rest[n:]
 	return n, nil

@@ -14,8 +14,8 @@ import (
 // MarkType is the media type of a trust mark in the header "typ" of its JWT (OpenID Federation 1.0 §7).
 const MarkType = "trust-mark+jwt"
 
-// Mark is a trust mark: the operator of a registry says that the certificate of a node is valid until a time. A certificate holds no expiry of
-// its own, because validity is policy: without a fresh mark it is a fact of the past.
+// Mark is a trust mark: the operator of a registry says that the certificate of a node is valid until a time. A certificate has no expiry of its own, because
+// the operator's policy decides how long it is valid. Without a fresh mark it only says what was true when it was made.
 type Mark struct {
 	Issuer  string // the operator, a URI
 	Subject string // the node, by the URL of its info endpoint

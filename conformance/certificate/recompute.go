@@ -102,7 +102,7 @@ func (v *verification) reduced() []byte {
 }
 
 // judgement judges the evidence again and compares every file of the report, and then the statement, byte for byte. It returns the decision in words. It calls
-// judged once nothing is left to be judged.
+// judged when it has finished judging, before it compares the files.
 func (v *verification) judgement(judged func()) (c Check, headline string) {
 	defer judged()
 	const compared = "every file of the report with the one that this evidence gives"

@@ -114,8 +114,8 @@ func (r Run) Subjects() []Descriptor {
 	return out
 }
 
-// certificateSubjects lists the subjects of a certificate. That of the registry entry names the node, so that a certificate says without the files of its
-// run whom it is about. in-toto has annotations for that: they limit nothing, and verification makes them again from the evidence.
+// certificateSubjects lists the subjects of a certificate. The subject of the registry entry names the node in annotations, so that a certificate shows its
+// node without the files of its run. Annotations limit nothing in in-toto, and verification makes them again from the evidence.
 func (r Run) certificateSubjects() []Descriptor {
 	all := r.Subjects()
 	for i := range all {

@@ -21,7 +21,7 @@ import (
 var _ = Describe("A statement", Ordered, func() {
 	var recorded certificate.Run
 	BeforeAll(func() { recorded = recordedRun() })
-	// runOf is the run of the fake node with this decision in its report.
+	// runOf returns the run of the fake node with this decision in its report.
 	runOf := func(decision verdict.Decision) certificate.Run {
 		run := recorded
 		run.Report.Verdict.Decision = decision
@@ -95,7 +95,7 @@ var _ = Describe("A statement", Ordered, func() {
 			})
 		}
 
-		It("names the operator, the policy with its digest, the time, and what was seen", func() {
+		It("names the operator, the policy with its digest, the time, and the results", func() {
 			s, err := certificate.NewCertificate(runOf(verdict.Certified), admission)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(s.PredicateType).To(Equal("https://in-toto.io/attestation/svr/v0.2"))
@@ -105,14 +105,14 @@ var _ = Describe("A statement", Ordered, func() {
 				certificate.DigestOf(admission.Policy.Content).SHA256 + `"}}]},"timeCreated":"2026-03-01T12:00:00Z","properties":["RIN_FUNDING_CERTIFIED","RIN_CONTROL_PROVEN"]}`))
 		})
 
-		It("is made of a run that certified the node alone, by a named operator under a policy", func() {
+		It("is only made of a run that certified the node, and needs a named operator and a policy", func() {
 			_, err := certificate.NewCertificate(runOf(verdict.NotCertified), admission)
 			Expect(err).To(MatchError(ContainSubstring("expected a run that certified the node")))
 			_, err = certificate.NewCertificate(runOf(verdict.Certified), certificate.Admission{})
 			Expect(err).To(MatchError(ContainSubstring("expected operator, policy and time")))
 		})
 
-		It("is verified as a claim is: its signature first", func() {
+		It("is verified like a claim: its signature first", func() {
 			v := envelope(runOf(verdict.Certified))
 			Expect(v.StatementText).To(Equal("a certificate of https://registry.example of 2026-03-01T12:00:00Z: RIN_FUNDING_CERTIFIED, RIN_CONTROL_PROVEN; the node could know that it was tested"))
 			Expect(v.Checks[0]).To(HaveField("State", certificate.Holds))

@@ -66,7 +66,7 @@ type Input struct {
 	Envelope File
 	// Alone means that the files of the run are elsewhere: only the envelope is verified.
 	Alone bool
-	// Key is the key that must have signed it; nil if it is not known. RequireSignature makes a run without a checked signature undecided.
+	// Key is the key that must have signed the envelope; nil if it is not known. RequireSignature makes a run without a checked signature undecided.
 	Key              ed25519.PublicKey
 	RequireSignature bool
 	// Registry is a registry document whose entry of the node must be the one that was tested; nil without one.

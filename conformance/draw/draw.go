@@ -192,13 +192,13 @@ func (c Choice) Kinds(family, place string, kinds []string, n int) []string {
 	out := slices.Clone(kinds)
 	Shuffle(c.Seed.Source("family", family, place), out)
 	slices.SortStableFunc(out, func(a, b string) int {
-		return cmp.Compare(c.drawn(family, a), c.drawn(family, b))
+		return cmp.Compare(c.rankOf(family, a), c.rankOf(family, b))
 	})
 	return out[:min(len(out), max(0, n))]
 }
 
-// drawn returns 1 for a kind that an earlier run drew, and 0 for one that none drew.
-func (c Choice) drawn(family, kind string) int {
+// rankOf returns 1 for a kind that an earlier run drew, and 0 for one that no run drew.
+func (c Choice) rankOf(family, kind string) int {
 	if slices.Contains(c.Earlier[family], kind) {
 		return 1
 	}

@@ -92,7 +92,7 @@ var _ = Describe("A choice of kinds", func() {
 		Expect(draw.Choice{Seed: 5}.Kinds("words", "list", kinds, -1)).To(BeEmpty())
 	})
 
-	It("begins with what was never drawn, so that two runs of half the family draw all of it", func() {
+	It("begins with kinds that were never drawn, so that two runs of half the family draw all kinds", func() {
 		first := draw.Choice{Seed: 5}.Kinds("words", "list", kinds, 4)
 		second := draw.Choice{Seed: 6, Earlier: map[string][]string{"words": first}}.Kinds("words", "list", kinds, 4)
 		Expect(slices.Sorted(slices.Values(append(first, second...)))).To(Equal(kinds))

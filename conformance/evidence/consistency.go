@@ -62,7 +62,7 @@ func (r *reader) checkTimes(at time.Time, e entry) error {
 // maxBegin is the longest time between the start of a run and its first record.
 const maxBegin = time.Minute
 
-// describesSameRun compares what does not change during a run.
+// describesSameRun reports whether a later run record has the same values as the first in all that does not change during a run.
 func (r *reader) describesSameRun(later Run) bool {
 	first := r.state.log.Run
 	return later.Started.Equal(first.Started) && later.Suite == first.Suite && later.ClientID == first.ClientID && later.NodeID == first.NodeID &&

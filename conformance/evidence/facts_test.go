@@ -58,15 +58,15 @@ var _ = Describe("FactsOf", func() {
 
 var _ = DescribeTable("Chance counts the bits of a token that can be random",
 	func(token, other string, bits int) { Expect(evidence.Chance(token, other)).To(Equal(bits)) },
-	Entry("all of a token without another one", "0123456789abcdef0123456789abcdef", "", 128),
+	Entry("the whole token if there is no other", "0123456789abcdef0123456789abcdef", "", 128),
 	Entry("a UUID without its hyphens", "1b4e28ba-2fa1-41d2-883f-0016d3cca427", "", 128),
 	Entry("letters of both cases", "Zx3kQ9", "", 36),
 	Entry("digits", "482913", "", 19),
-	Entry("what follows a prefix that both have", "rin_9f3c", "rin_07ab", 20),
-	Entry("what is between a start and an end that both have", "aaaa12aaaa", "aaaa34aaaa", 8),
-	Entry("what is longer than in the other one", "abcabc12", "abc", 20),
-	Entry("a token that comes again, as without another one", "0123abcd", "0123abcd", 32),
-	Entry("nothing of an empty token", "", "abc", 0),
+	Entry("the part after a common beginning", "rin_9f3c", "rin_07ab", 20),
+	Entry("the part between a common beginning and a common end", "aaaa12aaaa", "aaaa34aaaa", 8),
+	Entry("the part beyond the length of the other token", "abcabc12", "abc", 20),
+	Entry("the whole token if the other is equal", "0123abcd", "0123abcd", 32),
+	Entry("no part of an empty token", "", "abc", 0),
 )
 
 func FuzzFactsOf(f *testing.F) {

@@ -19,14 +19,14 @@ type fieldReader struct {
 	pos  int
 }
 
-func (in *fieldReader) end() bool { return in.pos >= len(in.text) }
+func (in *fieldReader) isAtEnd() bool { return in.pos >= len(in.text) }
 
-// at reports whether the next byte is c.
-func (in *fieldReader) at(c byte) bool { return !in.end() && in.text[in.pos] == c }
+// isAt reports whether the next byte is c.
+func (in *fieldReader) isAt(c byte) bool { return !in.isAtEnd() && in.text[in.pos] == c }
 
 // expected returns an error that names the offset in bytes, what was expected there and what came.
 func (in *fieldReader) expected(what string) error {
-	if in.end() {
+	if in.isAtEnd() {
 		return fmt.Errorf("offset %d: expected %s, got the end", in.pos, what)
 	}
 	return fmt.Errorf("offset %d: expected %s, got %q", in.pos, what, in.text[in.pos:in.pos+1])
@@ -35,7 +35,7 @@ func (in *fieldReader) expected(what string) error {
 // skipBlanks skips blanks and tabs (OWS, BWS) and reports whether there were any.
 func (in *fieldReader) skipBlanks() bool {
 	start := in.pos
-	for in.at(' ') || in.at('\t') {
+	for in.isAt(' ') || in.isAt('\t') {
 		in.pos++
 	}
 	return in.pos > start
@@ -44,7 +44,7 @@ func (in *fieldReader) skipBlanks() bool {
 // skipSeparators skips commas and blanks between list members and reports whether there was a comma.
 func (in *fieldReader) skipSeparators() bool {
 	comma := false
-	for in.skipBlanks(); in.at(','); in.skipBlanks() {
+	for in.skipBlanks(); in.isAt(','); in.skipBlanks() {
 		comma = true
 		in.pos++
 	}
@@ -67,7 +67,7 @@ func parseLines[T any](name string, lines []string, parse func(line string) ([]T
 // token reads a token (§5.6.2), or returns "".
 func (in *fieldReader) token() string {
 	start := in.pos
-	for !in.end() && httpguts.IsTokenRune(rune(in.text[in.pos])) {
+	for !in.isAtEnd() && httpguts.IsTokenRune(rune(in.text[in.pos])) {
 		in.pos++
 	}
 	return in.text[start:in.pos]
@@ -76,17 +76,17 @@ func (in *fieldReader) token() string {
 // token68 reads a token68 (§11.2) if it fills the rest of the list member; else it reads nothing and returns "".
 func (in *fieldReader) token68() string {
 	start := in.pos
-	for !in.end() && (redact.IsAlphanumeric(in.text[in.pos]) || strings.IndexByte("-._~+/", in.text[in.pos]) >= 0) {
+	for !in.isAtEnd() && (redact.IsAlphanumeric(in.text[in.pos]) || strings.IndexByte("-._~+/", in.text[in.pos]) >= 0) {
 		in.pos++
 	}
 	if in.pos == start {
 		return ""
 	}
-	for in.at('=') {
+	for in.isAt('=') {
 		in.pos++
 	}
 	found := in.text[start:in.pos]
-	if in.skipBlanks(); !in.end() && !in.at(',') {
+	if in.skipBlanks(); !in.isAtEnd() && !in.isAt(',') {
 		in.pos = start
 		return ""
 	}
@@ -95,7 +95,7 @@ func (in *fieldReader) token68() string {
 
 // value reads a token, or a quoted-string, which it decodes (§5.6.4).
 func (in *fieldReader) value() (value string, quoted bool, err error) {
-	if !in.at('"') {
+	if !in.isAt('"') {
 		if value = in.token(); value == "" {
 			return "", false, in.expected("a token or a quoted string")
 		}
@@ -103,7 +103,7 @@ func (in *fieldReader) value() (value string, quoted bool, err error) {
 	}
 	in.pos++
 	var b strings.Builder
-	for !in.end() {
+	for !in.isAtEnd() {
 		c := in.text[in.pos]
 		switch {
 		case c == '"':
@@ -159,7 +159,7 @@ func ParseChallenges(values []string) ([]Challenge, error) {
 func parseChallenges(v string) ([]Challenge, error) {
 	in := &fieldReader{text: v}
 	var out []Challenge
-	for in.skipSeparators(); !in.end(); in.skipSeparators() {
+	for in.skipSeparators(); !in.isAtEnd(); in.skipSeparators() {
 		c := Challenge{Scheme: in.token()}
 		if c.Scheme == "" {
 			return out, in.expected("an authentication scheme")
@@ -167,7 +167,7 @@ func parseChallenges(v string) ([]Challenge, error) {
 		blank := in.skipBlanks()
 		var err error
 		switch {
-		case in.end(), in.at(','):
+		case in.isAtEnd(), in.isAt(','):
 			// The scheme has no parameters, or they follow an empty list member.
 			if blank {
 				err = in.params(&c)
@@ -191,7 +191,7 @@ func parseChallenges(v string) ([]Challenge, error) {
 func (in *fieldReader) params(c *Challenge) error {
 	for {
 		separated := in.skipSeparators()
-		if in.end() {
+		if in.isAtEnd() {
 			return nil
 		}
 		start := in.pos
@@ -200,7 +200,7 @@ func (in *fieldReader) params(c *Challenge) error {
 			return in.expected("a parameter")
 		}
 		in.skipBlanks() // BWS
-		if !in.at('=') {
+		if !in.isAt('=') {
 			if !separated {
 				return in.expected("'=' after the parameter name")
 			}
@@ -214,7 +214,7 @@ func (in *fieldReader) params(c *Challenge) error {
 			return err
 		}
 		c.Params = append(c.Params, Param{name, value, quoted})
-		if in.skipBlanks(); !in.end() && !in.at(',') {
+		if in.skipBlanks(); !in.isAtEnd() && !in.isAt(',') {
 			return in.expected("a comma or the end")
 		}
 	}
@@ -225,7 +225,7 @@ func MediaType(value string) string {
 	in := &fieldReader{text: value}
 	in.skipBlanks()
 	major := in.token()
-	if major == "" || !in.at('/') {
+	if major == "" || !in.isAt('/') {
 		return ""
 	}
 	in.pos++
@@ -257,13 +257,13 @@ func ParseLinks(values []string) ([]Link, error) {
 func parseLinks(v string) ([]Link, error) {
 	in := &fieldReader{text: v}
 	var out []Link
-	for in.skipSeparators(); !in.end(); in.skipSeparators() {
+	for in.skipSeparators(); !in.isAtEnd(); in.skipSeparators() {
 		l, err := in.link()
 		if err != nil {
 			return out, err
 		}
 		out = append(out, l)
-		if in.skipBlanks(); !in.end() && !in.at(',') {
+		if in.skipBlanks(); !in.isAtEnd() && !in.isAt(',') {
 			return out, in.expected("a semicolon, a comma or the end")
 		}
 	}
@@ -272,7 +272,7 @@ func parseLinks(v string) ([]Link, error) {
 
 // link reads one link-value (RFC 8288 §3).
 func (in *fieldReader) link() (Link, error) {
-	if !in.at('<') {
+	if !in.isAt('<') {
 		return Link{}, in.expected("'<' before the target")
 	}
 	start := in.pos + 1
@@ -286,7 +286,7 @@ func (in *fieldReader) link() (Link, error) {
 		return Link{}, fmt.Errorf("offset %d: expected a URI reference, got %.80q", start, l.Target)
 	}
 	in.pos = start + length + 1
-	for in.skipBlanks(); in.at(';'); in.skipBlanks() {
+	for in.skipBlanks(); in.isAt(';'); in.skipBlanks() {
 		in.pos++
 		in.skipBlanks()
 		name := in.token()
@@ -295,7 +295,7 @@ func (in *fieldReader) link() (Link, error) {
 		}
 		p := Param{Name: name}
 		in.skipBlanks() // BWS
-		if in.at('=') {
+		if in.isAt('=') {
 			in.pos++
 			in.skipBlanks() // BWS
 			var err error
@@ -327,7 +327,7 @@ func DeprecationDate(value string) (time.Time, DateForm) {
 	value = strings.Trim(value, " ")
 	item, parameters, _ := strings.Cut(value, ";")
 	if digits, ok := strings.CutPrefix(item, "@"); ok {
-		if !regexp.MustCompile(`^-?[0-9]{1,15}$`).MatchString(digits) || !validParameters(value[len(item):]) {
+		if !regexp.MustCompile(`^-?[0-9]{1,15}$`).MatchString(digits) || !isParameterList(value[len(item):]) {
 			return time.Time{}, NoDate
 		}
 		seconds, err := strconv.ParseInt(digits, 10, 64)
@@ -345,8 +345,8 @@ func DeprecationDate(value string) (time.Time, DateForm) {
 	return time.Time{}, NoDate
 }
 
-// validParameters reports whether a text is a sequence of valid parameters of an item (RFC 9651 §3.1.2).
-func validParameters(text string) bool {
+// isParameterList reports whether a text is a sequence of valid parameters of an item (RFC 9651 §3.1.2).
+func isParameterList(text string) bool {
 	return regexp.MustCompile(`^(; *[a-z*][a-z0-9_.*-]*(=("([ !#-\[\]-~]|\\["\\])*"|@?-?[0-9]{1,15}(\.[0-9]{1,3})?|\?[01]|[A-Za-z*][A-Za-z0-9!#$%&'*+.^_` + "`" + `|~:/-]*|:[A-Za-z0-9+/=]*:))?)*$`).MatchString(text)
 }
 

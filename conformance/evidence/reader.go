@@ -211,8 +211,8 @@ func (r *reader) complete(l *recordLine) (s storedEntry, err error) {
 // any other line.
 func readBody(line []byte) *storedBody {
 	before, content, ok := bytes.Cut(line, []byte(`,"content":`))
-	content, whole := bytes.CutSuffix(content, []byte("}}"))
-	if !ok || !whole || !bytes.HasPrefix(before, []byte(`{"kind":"body"`)) {
+	content, complete := bytes.CutSuffix(content, []byte("}}"))
+	if !ok || !complete || !bytes.HasPrefix(before, []byte(`{"kind":"body"`)) {
 		return nil
 	}
 	text, ok := unquote(content)

@@ -37,7 +37,7 @@ func (p *translator) required(in, out map[string]any) {
 		names, seen := []any{}, map[string]bool{}
 		for _, value := range list {
 			name, ok := value.(string)
-			if ok && !seen[name] && !p.writeOnly(in, name, 0) {
+			if ok && !seen[name] && !p.isWriteOnly(in, name, 0) {
 				seen[name] = true
 				names = append(names, name)
 			}
@@ -57,8 +57,8 @@ func (p *translator) required(in, out map[string]any) {
 	}
 }
 
-// writeOnly reports whether the schema, or a part of its allOf, declares the member as writeOnly.
-func (p *translator) writeOnly(in map[string]any, name string, depth int) bool {
+// isWriteOnly reports whether the schema, or a part of its allOf, declares the member as writeOnly.
+func (p *translator) isWriteOnly(in map[string]any, name string, depth int) bool {
 	if depth > 8 {
 		return false
 	}
@@ -84,7 +84,7 @@ func (p *translator) writeOnly(in map[string]any, name string, depth int) bool {
 			_, target, _ := p.doc.Follow(ref)
 			schema, _ = target.(map[string]any)
 		}
-		if p.writeOnly(schema, name, depth+1) {
+		if p.isWriteOnly(schema, name, depth+1) {
 			return true
 		}
 	}

@@ -40,9 +40,9 @@ var _ = Describe("Finding operations", func() {
 		Entry("by operationId", "/v1/all", get("/v1/all", `"operationId":"listCalls",`, array)),
 		Entry("the path says more than the tag", "/calls", get("/types", `"tags":["fundings"],`, array), get("/calls", "", object)),
 		Entry("the array rather than the object", "/fundings/all", get("/fundings/summary", "", object), get("/fundings/all", "", array)),
-		Entry("the one with details below", "/calls", get("/calls/funding", "", array), get("/calls", "", array), get("/calls/{id}", "", object)),
-		Entry("the current one", "/v2/fundings", get("/v1/fundings", `"deprecated":true,`, array), get("/v2/fundings", "", array)),
-		Entry("the guarded one rather than a public extract", "/calls", get("/open/calls", `"security":[],`, array), get("/calls", `"security":[{"oauth":[]}],`, array)),
+		Entry("the list with details below", "/calls", get("/calls/funding", "", array), get("/calls", "", array), get("/calls/{id}", "", object)),
+		Entry("the current list", "/v2/fundings", get("/v1/fundings", `"deprecated":true,`, array), get("/v2/fundings", "", array)),
+		Entry("the protected list rather than a public one", "/calls", get("/open/calls", `"security":[],`, array), get("/calls", `"security":[{"oauth":[]}],`, array)),
 		Entry("a public one if there is no other", "/open/calls", get("/open/calls", `"security":[],`, array), get("/things", `"security":[{"oauth":[]}],`, array)),
 		Entry("the first of equals", "/b/calls", get("/b/calls", "", array), get("/a/calls", "", array)),
 		Entry("but not an operation with a template", "", get("/fundings/{id}", "", object)),
@@ -122,7 +122,7 @@ var _ = Describe("Finding operations", func() {
 		Entry("but nothing that is not a media type", `{"text/plain\r\nX-Header: 1":{}}`, "application/json"),
 	)
 
-	It("finds what lists the values of each segment of a path", func() {
+	It("finds the operation that lists the values of each segment of a path", func() {
 		d := parsed(`{"paths":{"/calls":{"get":{}},"/calls/{id}/files":{"get":{}},"/calls/{call}/files/{file}":{"get":{"operationId":"file"}}}}`)
 		o, found := d.Operation("file")
 		Expect(found).To(BeTrue())

@@ -212,7 +212,7 @@ func countNodes(s openapi.Schema) int {
 	return n
 }
 
-var _ = It("looks at each of many references to references once", func() {
+var _ = It("reads each of many references to references once", func() {
 	var schemas []string
 	for i := range 40 { // each names the next one twice: 2^40 ways
 		schemas = append(schemas, fmt.Sprintf(`"S%d":{"properties":{"a":{"$ref":"#/components/schemas/S%d"},"b":{"$ref":"#/components/schemas/S%d"}}}`, i, i+1, i+1))
@@ -236,7 +236,7 @@ var _ = DescribeTable("A schema that allows any answer says nothing",
 	Entry("an object whose members may be anything", `{"type":"object","properties":{"data":{},"meta":{"type":"object"}}}`, true),
 	Entry("an object that must have a member", `{"type":"object","required":["data"],"properties":{"data":{}}}`, false),
 	Entry("an envelope of objects with properties", `{"type":"object","properties":{"meta":{},"data":{"type":"array","items":{"$ref":"#/components/schemas/Item"}}}}`, false),
-	Entry("a schema of itself", `{"$ref":"#/components/schemas/Loop"}`, false),
+	Entry("a schema that refers only to itself", `{"$ref":"#/components/schemas/Loop"}`, false),
 	Entry("an array of objects with properties", `{"type":"array","items":{"$ref":"#/components/schemas/Item"}}`, false),
 	Entry("a map of texts", `{"type":"object","additionalProperties":{"type":"string"}}`, false),
 	Entry("a text", `{"type":"string"}`, false),

@@ -138,14 +138,14 @@ func (r *reducer) value(value any, pointer string, names bool) {
 
 // object reduces an object in place; names is as in [reducer.value].
 func (r *reducer) object(o *object, pointer string, names bool) {
-	if !names && r.foreignReference(o, pointer) {
+	if !names && r.removeForeignReference(o, pointer) {
 		return
 	}
 	o.keys = slices.DeleteFunc(o.keys, func(key string) bool {
 		// The author chose the members of "paths", too, but not those that begin with "x-", because a path begins with a slash.
 		remove := !names && r.removes(key, o.values[key], pointer) ||
 			strings.HasPrefix(key, "x-") && pointer == "/paths" ||
-			names && strings.HasSuffix(pointer, "/discriminator/mapping") && r.foreignMapping(o.values[key], pointer+"/"+Escape(key))
+			names && strings.HasSuffix(pointer, "/discriminator/mapping") && r.isForeignMapping(o.values[key], pointer+"/"+Escape(key))
 		if remove {
 			delete(o.values, key)
 		}
@@ -158,9 +158,9 @@ func (r *reducer) object(o *object, pointer string, names bool) {
 	}
 }
 
-// foreignReference removes a $ref that leaves the document. It returns true if it emptied the whole object: without the reference,
+// removeForeignReference removes a $ref that leaves the document. It returns true if it emptied the whole object: without the reference,
 // siblings that OpenAPI 3.0 ignores would begin to count. A path item keeps its operations.
-func (r *reducer) foreignReference(o *object, pointer string) bool {
+func (r *reducer) removeForeignReference(o *object, pointer string) bool {
 	ref, ok := o.values["$ref"].(string)
 	if !ok || strings.HasPrefix(ref, "#") {
 		return false
@@ -216,8 +216,8 @@ func isShort(value any) bool {
 	return true
 }
 
-// foreignMapping reports whether a discriminator value is mapped to another document, and records it.
-func (r *reducer) foreignMapping(value any, pointer string) bool {
+// isForeignMapping reports whether a discriminator value is mapped to another document, and records it.
+func (r *reducer) isForeignMapping(value any, pointer string) bool {
 	target, _ := value.(string)
 	if strings.HasPrefix(target, "#") || !strings.ContainsAny(target, "/:#") {
 		return false

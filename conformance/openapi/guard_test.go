@@ -60,7 +60,7 @@ var _ = Describe("The guard", func() {
 		},
 		Entry("itself", `{"A":{"$ref":"#/components/schemas/A"}}`),
 		Entry("in a ring", `{"A":{"$ref":"#/components/schemas/B"},"B":{"$ref":"#/components/schemas/C"},"C":{"$ref":"#/components/schemas/A"}}`),
-		Entry("a lead into a ring", `{"A":{"$ref":"#/components/schemas/B"},"B":{"$ref":"#/components/schemas/B"}}`),
+		Entry("a reference to a ring", `{"A":{"$ref":"#/components/schemas/B"},"B":{"$ref":"#/components/schemas/B"}}`),
 		Entry("under another spelling", `{"A B":{"$ref":"#/components/schemas/A%20B"}}`),
 	)
 

@@ -30,7 +30,7 @@ var _ = Describe("The members of a JSON text", func() {
 		Entry("in the object", `{"a":1,"a":2,"a":3}`, "/a"),
 		Entry("spelled differently", `{"a":1,"\u0061":2}`, "/a"),
 		Entry("inside", `{"x":[{"a":1,"a":2}]}`, "/x/0/a"),
-		Entry("and not again inside a repeated one", `{"a":{"x":1},"a":{"x":2}}`, "/a"),
+		Entry("but not inside a repeated member", `{"a":{"x":1},"a":{"x":2}}`, "/a"),
 		Entry("text that breaks off", `{"a":1,"a"`),
 		Entry("far into a long list", `{"items":[`+strings.Repeat(`{"a":1},`, 2<<20)+`{"a":1,"a":2}]}`, "/items/2097152/a"),
 		Entry("after many other members", `{`+zeros(100_000)+`"n7":1,"n99999":2}`, "/n7", "/n99999"),

@@ -67,11 +67,11 @@ var _ = Describe("Lists", func() {
 				for after := range 10 {
 					first := `"` + strings.Repeat("a", before) + part + strings.Repeat("b", after) + `"`
 					for _, rest := range []string{"", `,"c"`, `,"a long second string",[1]`} {
-						items, whole := openapi.Split([]byte("[" + first + rest + "]"))
-						Expect(whole).To(BeTrue(), first)
+						items, complete := openapi.Split([]byte("[" + first + rest + "]"))
+						Expect(complete).To(BeTrue(), first)
 						Expect(string(items[0])).To(Equal(first))
-						_, whole = openapi.Split([]byte("[" + first[:len(first)-1]))
-						Expect(whole).To(BeFalse(), first)
+						_, complete = openapi.Split([]byte("[" + first[:len(first)-1]))
+						Expect(complete).To(BeFalse(), first)
 					}
 				}
 			}
@@ -80,8 +80,8 @@ var _ = Describe("Lists", func() {
 
 	It("are split in linear time", func() {
 		text := []byte(`["` + strings.Repeat(`\\`, 4<<20) + `"]`)
-		_, whole := openapi.Split(text)
-		Expect(whole).To(BeTrue())
+		_, complete := openapi.Split(text)
+		Expect(complete).To(BeTrue())
 	})
 
 	DescribeTable("are not found in other values",

@@ -19,6 +19,6 @@ var _ = DescribeTable("The records of a list are known by one member",
 	Entry("the member in the parameter's description", "id", "The kennung of the call.", `[{"kennung":"a","uuid":"1"},{"kennung":"b","uuid":"2"}]`, "kennung", false),
 	Entry("a usual name, as a guess", "id", "", `[{"callId":"a","title":"1"},{"callId":"b","title":"2"}]`, "callId", true),
 	Entry("not a member with equal values", "nummer", "", `[{"nummer":"1"},{"nummer":"1"}]`, "id", false),
-	Entry("not a member that some lack", "nummer", "", `[{"nummer":"1"},{"title":"b"}]`, "id", false),
-	Entry("not one of two in the description", "id", "The code or the kennung.", `[{"kennung":"a","code":"1"},{"kennung":"b","code":"2"}]`, "kennung", true),
+	Entry("not a member that some records lack", "nummer", "", `[{"nummer":"1"},{"title":"b"}]`, "id", false),
+	Entry("not a member if the description names two", "id", "The code or the kennung.", `[{"kennung":"a","code":"1"},{"kennung":"b","code":"2"}]`, "kennung", true),
 )

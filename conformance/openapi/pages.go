@@ -221,7 +221,7 @@ func (p Pages) Faults() PageFaults {
 			f.Lost = append(f.Lost, item)
 		}
 	}
-	if len(f.Lost) > 0 && !ended && len(f.Repeated) == 0 && !p.inOrder(values) {
+	if len(f.Lost) > 0 && !ended && len(f.Repeated) == 0 && !p.isInOrder(values) {
 		f.Lost, f.Reordered = nil, true
 	}
 	return f
@@ -248,8 +248,8 @@ func (p Pages) repeated(values []int) []string {
 	return out
 }
 
-// inOrder reports whether the items of the pages have the order of the unpaged list.
-func (p Pages) inOrder(values []int) bool {
+// isInOrder reports whether the items of the pages have the order of the unpaged list.
+func (p Pages) isInOrder(values []int) bool {
 	position := map[string]int{}
 	for i, item := range p.Unpaged {
 		position[item] = i
@@ -289,7 +289,7 @@ func (d *Document) ExcludesEmptyPages(o Operation) bool {
 // Says reports whether a description of the operation, or of what it refers to, matches a pattern. Runs of white space are one blank.
 func (d *Document) Says(o Operation, pattern *regexp.Regexp) bool {
 	raw, _ := d.Raw(o.Pointer)
-	return d.someDescription(raw, func(description string) bool {
+	return d.hasDescription(raw, func(description string) bool {
 		return pattern.MatchString(strings.Join(strings.Fields(description), " "))
 	})
 }
@@ -300,9 +300,9 @@ func (d *Document) SaysOfAll(pattern *regexp.Regexp) bool {
 	return pattern.MatchString(strings.Join(strings.Fields(stringValue(raw)), " "))
 }
 
-// someDescription reports whether a description in a value, or in what the value refers to, matches. It follows each reference once, and stops after
+// hasDescription reports whether a description in a value, or in what the value refers to, matches. It follows each reference once, and stops after
 // [maxDescriptionNodes] values.
-func (d *Document) someDescription(value any, matches func(description string) bool) bool {
+func (d *Document) hasDescription(value any, matches func(description string) bool) bool {
 	left, followed := maxDescriptionNodes, map[string]bool{}
 	var search func(value any) bool
 	search = func(value any) bool {

@@ -44,16 +44,16 @@ func numbered(n int) []string {
 	return out
 }
 
-// walk requests the pages that Next asks for; asked are the values of the page parameter.
-func walk(list []string, size int, s server) (p openapi.Pages, asked []int) {
+// walk requests the pages that Next names; requests are the values of the page parameter.
+func walk(list []string, size int, s server) (p openapi.Pages, requests []int) {
 	p = openapi.Pages{Unpaged: list, Size: size, ByValue: map[int]openapi.Page{}}
 	for {
 		value, more := p.Next()
 		if !more {
-			return p, asked
+			return p, requests
 		}
-		Expect(asked).NotTo(ContainElement(value), "asked twice")
-		asked = append(asked, value)
+		Expect(requests).NotTo(ContainElement(value), "requests twice")
+		requests = append(requests, value)
 		items, ok := s(list, value, size)
 		p.ByValue[value] = openapi.Page{Listed: ok, Items: items}
 	}
@@ -62,9 +62,9 @@ func walk(list []string, size int, s server) (p openapi.Pages, asked []int) {
 var _ = Describe("Pages", func() {
 	DescribeTable("show what the page parameter means, and have no faults unless it is ignored",
 		func(n, size int, s server, meaning openapi.Meaning, values ...int) {
-			p, asked := walk(numbered(n), size, s)
+			p, requests := walk(numbered(n), size, s)
 			Expect(p.Meaning()).To(Equal(meaning))
-			Expect(asked).To(HaveExactElements(values))
+			Expect(requests).To(HaveExactElements(values))
 			Expect(p.Faults().Empty()).To(Equal(meaning != openapi.Ignored), "%+v", p.Faults())
 		},
 		Entry("an offset", 10, 3, server(byOffset), openapi.Offset, 0, 1, 3, 6, 9),
@@ -76,14 +76,14 @@ var _ = Describe("Pages", func() {
 		Entry("a number from 1 that takes 0 for 1", 10, 3, server(fromOneOrZero), openapi.FromOne, 0, 1, 3, 2, 4),
 		Entry("two items by offset or number, which is the same", 2, 1, server(byOffset), openapi.FromZero, 0, 1, 2),
 		Entry("two items by number from 1", 2, 1, server(fromOne), openapi.FromOne, 0, 1, 2, 3),
-		Entry("nothing, since it is ignored", 10, 3, server(ignoringValue), openapi.Ignored, 0, 1, 3),
+		Entry("nothing, if the node ignores it", 10, 3, server(ignoringValue), openapi.Ignored, 0, 1, 3),
 		Entry("an offset on a node that makes pages smaller than asked for", 10, 6, server(func(list []string, value, _ int) ([]string, bool) { return cut(list, value, 4), true }),
 			openapi.Offset, 0, 1, 6, 4, 8),
 	)
 
 	It("are not walked if the size has no effect", func() {
-		p, asked := walk(numbered(10), 3, func(list []string, _, _ int) ([]string, bool) { return list, true })
-		Expect(asked).To(HaveExactElements(0))
+		p, requests := walk(numbered(10), 3, func(list []string, _, _ int) ([]string, bool) { return list, true })
+		Expect(requests).To(HaveExactElements(0))
 		Expect(p.Oversized()).To(BeTrue())
 	})
 
@@ -94,17 +94,17 @@ var _ = Describe("Pages", func() {
 	})
 
 	It("agree with the list if the last page repeats after the end", func() {
-		p, asked := walk(numbered(9), 3, func(list []string, value, size int) ([]string, bool) { return cut(list, min(value, 6), size), true })
-		Expect(asked).To(HaveExactElements(0, 1, 3, 6, 9))
+		p, requests := walk(numbered(9), 3, func(list []string, value, size int) ([]string, bool) { return cut(list, min(value, 6), size), true })
+		Expect(requests).To(HaveExactElements(0, 1, 3, 6, 9))
 		Expect(p.Faults().Empty()).To(BeTrue())
 		Expect(p.PastEnd(9)).To(BeTrue())
 		Expect(p.PastEnd(6)).To(BeFalse())
 	})
 
 	It("show nothing if page 1 is refused", func() {
-		p, asked := walk(numbered(10), 3, func([]string, int, int) ([]string, bool) { return nil, false })
+		p, requests := walk(numbered(10), 3, func([]string, int, int) ([]string, bool) { return nil, false })
 		Expect(p.Meaning()).To(BeEmpty())
-		Expect(asked).To(HaveExactElements(0, 1, 3))
+		Expect(requests).To(HaveExactElements(0, 1, 3))
 	})
 
 	DescribeTable("show repeated and lost items",

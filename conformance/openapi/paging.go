@@ -24,7 +24,7 @@ const (
 // RoleOf returns the role of a query parameter, or "". The name of a member of a deep object includes the name of the object ("page[size]").
 func RoleOf(p Parameter) Role {
 	name := Joined(p.Name)
-	numeric := p.Schema.Type == "integer" || p.Schema.Type == "number" || numbersOnly(p.Schema.Enum)
+	numeric := p.Schema.Type == "integer" || p.Schema.Type == "number" || hasOnlyNumbers(p.Schema.Enum)
 	numberOrText := numeric || p.Schema.Type == "" || p.Schema.Type == "string" && len(p.Schema.Enum) == 0 && p.Schema.Format == ""
 	if numeric { // a text of such a name is more often a filter
 		name = pagingName(p.Name)
@@ -71,7 +71,7 @@ func sortNames() []string {
 // IsSortName reports whether the name of a parameter says that it sorts. Other parameters have [SortRole] because of the values of their enum.
 func IsSortName(name string) bool { return slices.Contains(sortNames(), Joined(name)) }
 
-func numbersOnly(words []string) bool {
+func hasOnlyNumbers(words []string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { _, err := strconv.Atoi(w); return err != nil })
 }
 

@@ -45,7 +45,7 @@ var _ = Describe("The role of a parameter", func() {
 })
 
 var _ = Describe("A page", func() {
-	DescribeTable("names the next one by a cursor",
+	DescribeTable("names the next page by a cursor",
 		func(body, want string) {
 			Expect(openapi.ReadListPage(http.Header{}, []byte(body), true).Cursor).To(Equal(want))
 		},
@@ -67,12 +67,12 @@ var _ = Describe("A reading", func() {
 	page := func(next string, items ...string) openapi.ListPage {
 		return openapi.ListPage{Listed: true, Items: items, Cursor: next, Total: -1}
 	}
-	It("ends where no page is named", func() {
+	It("ends if no next page is named", func() {
 		rd := openapi.Reading{Pages: []openapi.ListPage{page("x", "a", "b"), page("", "c")}}
 		Expect(rd.Ended()).To(BeTrue())
 		Expect(rd.Items()).To(HaveExactElements("a", "b", "c"))
 	})
-	It("goes on while a page is named, although one is empty", func() {
+	It("continues while a next page is named, even after an empty page", func() {
 		Expect(openapi.Reading{Pages: []openapi.ListPage{page("x", "a"), page("y")}}.More()).To(BeTrue())
 	})
 	It("ends by number with a short page, an empty one, or the total", func() {
@@ -81,7 +81,7 @@ var _ = Describe("A reading", func() {
 		Expect(openapi.Reading{Numbered: true, Pages: []openapi.ListPage{page("", "a", "b"), page("")}}.Ended()).To(BeTrue())
 		Expect(openapi.Reading{Numbered: true, Pages: []openapi.ListPage{{Listed: true, Items: []string{"a"}, Total: 1}}}.Ended()).To(BeTrue())
 	})
-	It("circles where a page comes again", func() {
+	It("circles if a page comes again", func() {
 		rd := openapi.Reading{Pages: []openapi.ListPage{page("x", "a"), page("y", "b"), page("x", "a")}}
 		Expect(rd.Circles()).To(BeTrue())
 		Expect(rd.More()).To(BeFalse())

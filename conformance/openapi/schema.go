@@ -42,7 +42,7 @@ func (d *Document) unfold(value any, depth int, left *int) Schema {
 	if constant, ok := raw["const"]; ok && s.Enum == nil {
 		s.Enum = enumOf([]any{constant})
 	}
-	if onlyNull(raw["enum"]) { // OpenAPI 3.0 has no type null: generators list it as the only value
+	if isOnlyNull(raw["enum"]) { // OpenAPI 3.0 has no type null: generators list it as the only value
 		s.Type = "null"
 	}
 	s.Examples = examplesOf(raw)
@@ -209,7 +209,7 @@ func enumOf(value any) []string {
 	return out
 }
 
-func onlyNull(enum any) bool {
+func isOnlyNull(enum any) bool {
 	list, _ := enum.([]any)
 	return len(list) > 0 && !slices.ContainsFunc(list, func(v any) bool { return v != nil })
 }

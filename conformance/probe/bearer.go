@@ -134,7 +134,7 @@ func cachedWithoutToken(_ context.Context, r *run, res Resource) (recorder.Reque
 	case r.facts.good(good):
 		res.URL = r.withRunQuery(res.URL)
 		return res.Get(), nil
-	case strictAboutQueries(r.facts.status(good)): // the URL without the query was called with the token before, too
+	case isStrictAboutQueries(r.facts.status(good)): // the URL without the query was called with the token before, too
 		return res.Get(), nil
 	}
 	return recorder.Request{}, unmet("the same URL with a token (%s) was not answered with 2xx", good)
@@ -154,8 +154,8 @@ func firstTokenAgain(_ context.Context, r *run, res Resource) (recorder.Request,
 	return res.Authorized(first.Value), nil
 }
 
-// strictAboutQueries reports whether a node refuses unknown query parameters: status is its answer to a good call with such a parameter.
-func strictAboutQueries(status int) bool {
+// isStrictAboutQueries reports whether a node refuses unknown query parameters: status is its answer to a good call with such a parameter.
+func isStrictAboutQueries(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusForbidden || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
 }
 

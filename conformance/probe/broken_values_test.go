@@ -13,7 +13,7 @@ import (
 )
 
 var _ = Describe("Broken values", func() {
-	// queries are the queries of the list in which runs of several seeds sent a described parameter.
+	// queries returns the queries of the list in which runs with several seeds sent a described parameter.
 	queries := func(parameter string) (out []string) {
 		for seed := range draw.Seed(3) {
 			n := newNode(func(n *node) {
@@ -83,7 +83,7 @@ var _ = Describe("Broken values", func() {
 		Expect(queries("q")).To(ContainElement(MatchRegexp(`(^|&)q=(%28|%5B|%29)`)))
 	})
 
-	It("look for a dot as for any other character, where the document says so", func() {
+	It("hold a dot inside a word if the document says that the search is literal", func() {
 		n := newNode(func(n *node) {
 			n.document = strings.Replace((&node{}).spec(), `"name":"words",`, `"name":"q","description":"A text, taken literally.",`, 1)
 			for i := range n.items {

@@ -67,7 +67,7 @@ var _ = Describe("Races at a node with a limited rate", func() {
 		together = append(together, burst...)
 	}
 
-	It("are tried, and the mean rate stays as it is", func() {
+	It("are tried without a change of the mean rate", func() {
 		n, p := newNode(), &paced{now: begun}
 		log := certifyPaced(remote(n), p)
 		for _, l := range slices.Concat(together, []evidence.Label{"token.alone", "info.caller-own", "info.caller-own-1", "op/listFundings.roleless-together", "op/listFundings.parallel-token-3",
@@ -87,7 +87,7 @@ var _ = Describe("Races at a node with a limited rate", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
-	It("send the calls of the other client beside those that are judged", func() {
+	It("send the calls of the other client at the same time as the calls that are judged", func() {
 		n := newNode()
 		log := certifyPaced(remote(n), &paced{now: begun})
 		unlabelled := map[string]int{}
@@ -106,7 +106,7 @@ var _ = Describe("Races at a node with a limited rate", func() {
 	It("find a node that keeps the client of a token request in a variable that all requests share", func() {
 		p := &paced{now: begun}
 		var mu sync.Mutex
-		shared, moments := map[time.Time]string{}, map[string]time.Time{} // the client of the latest request of a moment; the moment of a token
+		shared, moments := map[time.Time]string{}, map[string]time.Time{} // the client of the latest request by moment; the moment by token
 		n := newNode(func(n *node) {
 			n.before = func(n *node, w http.ResponseWriter, q *http.Request) bool {
 				mu.Lock()
@@ -163,8 +163,8 @@ var _ = Describe("Races at a node with a limited rate", func() {
 			Expect(because(log, together[1])).To(ContainSubstring("only, and that was not sent"))
 			Expect(because(log, "op/listFundings.parallel-token-1")).To(ContainSubstring("no token that was requested at the same time"))
 		},
-		Entry("below two requests a second", func(_ *node, t *target.Target) { t.Politeness.Rate = 1.9 }),
-		Entry("where the operator asks for one request at a time", func(_ *node, t *target.Target) { t.Politeness.Concurrency = 1 }),
+		Entry("if the run sends fewer than two requests a second", func(_ *node, t *target.Target) { t.Politeness.Rate = 1.9 }),
+		Entry("if the operator asks for one request at a time", func(_ *node, t *target.Target) { t.Politeness.Concurrency = 1 }),
 		Entry("after the node refused a request for load", func(n *node, _ *target.Target) {
 			refused := false
 			n.before = func(n *node, w http.ResponseWriter, q *http.Request) bool {

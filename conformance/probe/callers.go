@@ -98,11 +98,11 @@ func learnForeignList(r *run, at evidence.Resource, a recorder.Answer) {
 		}
 		return out
 	}
-	theirs, mine := ids(readItems(r.identityAt(at).Member, list.Items)), ids(r.facts.itemsOf(at))
-	found := foreignList{foreign: openapi.Missing(theirs, mine)}
-	complete := listPage.Next() == "" && (listPage.Total < 0 && len(theirs) < maxPageAsked || listPage.Total >= 0 && listPage.Total <= len(theirs))
-	if complete && len(theirs) >= len(mine)/2 { // a shorter list may have been cut
-		found.own = openapi.Missing(mine, theirs)
+	otherIDs, ownIDs := ids(readItems(r.identityAt(at).Member, list.Items)), ids(r.facts.itemsOf(at))
+	found := foreignList{foreign: openapi.Missing(otherIDs, ownIDs)}
+	complete := listPage.Next() == "" && (listPage.Total < 0 && len(otherIDs) < maxPageAsked || listPage.Total >= 0 && listPage.Total <= len(otherIDs))
+	if complete && len(otherIDs) >= len(ownIDs)/2 { // a shorter list may have been cut
+		found.own = openapi.Missing(ownIDs, otherIDs)
 	}
 	r.facts.with(func(f *facts) { f.foreign[at] = found })
 }

@@ -57,7 +57,7 @@ var _ = Describe("Items", func() {
 		return out
 	}
 
-	DescribeTable("are read from whatever lists them",
+	DescribeTable("are read from a list in any known form",
 		func(body string, want ...string) {
 			Expect(ids(readItems("id", textsOf(body)))).To(HaveExactElements(want))
 		},
@@ -90,14 +90,14 @@ var _ = Describe("Items", func() {
 		Entry("two", []item{{id: "a"}, {id: "b"}}, []string{"a", "b"}),
 		Entry("one, again and again", []item{{id: "a"}, {id: "a"}, {id: "b"}, {id: "a"}}, []string{"a", "b"}),
 		Entry("none", []item{{}}, nil),
-		Entry("slashes last", []item{{id: "10.1/a"}, {id: "b"}}, []string{"b"}),
-		Entry("nothing but slashes", []item{{id: "10.1/a"}}, []string{"10.1/a"}),
-		Entry("other kinds last", []item{{id: "g", kind: "GRANT"}, {id: "c", kind: "CALL"}}, []string{"c"}),
-		Entry("never a path segment that means another", []item{{id: ".."}}, nil),
+		Entry("ids with slashes come last", []item{{id: "10.1/a"}, {id: "b"}}, []string{"b"}),
+		Entry("only ids with slashes", []item{{id: "10.1/a"}}, []string{"10.1/a"}),
+		Entry("other kinds come last", []item{{id: "g", kind: "GRANT"}, {id: "c", kind: "CALL"}}, []string{"c"}),
+		Entry("no id that is a path segment with a meaning", []item{{id: ".."}}, nil),
 	)
 })
 
-// filtersBy are filters with their members, as pairs.
+// filtersBy returns filters from pairs of a parameter and a member.
 func filtersBy(pairs ...string) []describedFilter {
 	var out []describedFilter
 	for i := 0; i < len(pairs); i += 2 {
@@ -106,7 +106,7 @@ func filtersBy(pairs ...string) []describedFilter {
 	return out
 }
 
-// withMembers are the filters of an operation that have a member in items of the published kind.
+// withMembers returns the filters of an operation that have a member in items of the published kind.
 func withMembers(o openapi.Operation) []describedFilter {
 	var out []describedFilter
 	names := openapi.Members{"type", "targetGroups", "funder[].funder.id"}
@@ -136,17 +136,17 @@ var _ = Describe("Choosing a filter", func() {
 			Expect(ok).To(BeTrue())
 			Expect(got).To(Equal(want))
 		},
-		Entry("over one that all have", operation(enum("fundingType", "CALL", "GRANT"), enum("targetGroup", "A", "B", "C")),
+		Entry("to a value that all have", operation(enum("fundingType", "CALL", "GRANT"), enum("targetGroup", "A", "B", "C")),
 			choice{filter{"targetGroup", "targetGroups"}, "B", "C", false, false}),
-		Entry("and takes such a value when there is no other", operation(enum("fundingType", "GRANT", "CALL")),
+		Entry("but takes a value that all have if there is no other", operation(enum("fundingType", "GRANT", "CALL")),
 			choice{filter{"fundingType", "type"}, "CALL", "GRANT", false, false}),
-		Entry("another value that occurs when all do", operation(enum("targetGroup", "A", "B")),
+		Entry("or a second value that occurs if all values occur", operation(enum("targetGroup", "A", "B")),
 			choice{filter{"targetGroup", "targetGroups"}, "B", "A", true, false}),
 		Entry("ids need no vocabulary", operation(openapi.Parameter{Name: "funderId", In: "query", Schema: openapi.Schema{Type: "string"}}),
 			choice{filter{"funderId", "funder[].funder.id"}, "f1", "f2", true, true}),
 	)
 
-	DescribeTable("of items of one kind takes one that can leave them out",
+	DescribeTable("takes a filter that can leave out items that are all of one kind",
 		func(o openapi.Operation, want choice) {
 			got, ok := chooseFilter(withMembers(o), items[:1])
 			Expect(ok).To(BeTrue())
@@ -156,7 +156,7 @@ var _ = Describe("Choosing a filter", func() {
 			choice{filter{"targetGroup", "targetGroups"}, "A", "C", false, false}),
 		Entry("by an id that no item has", operation(enum("fundingType", "CALL"), openapi.Parameter{Name: "funderId", In: "query", Schema: openapi.Schema{Type: "string"}}),
 			choice{filter{"funderId", "funder[].funder.id"}, "f1", "", false, true}),
-		Entry("or none", operation(enum("fundingType", "CALL")), choice{filter{"fundingType", "type"}, "CALL", "", false, false}),
+		Entry("or no value", operation(enum("fundingType", "CALL")), choice{filter{"fundingType", "type"}, "CALL", "", false, false}),
 	)
 
 	DescribeTable("pairs values that some item has together",
@@ -167,17 +167,17 @@ var _ = Describe("Choosing a filter", func() {
 				Expect(a.parameter + "=" + a.value + "&" + b.parameter + "=" + b.value).To(Equal(want))
 			}
 		},
-		Entry("and others have alone", operation(enum("fundingType", "CALL", "GRANT"), enum("targetGroup", "A", "B")), []item{
+		Entry("if other items have each value alone", operation(enum("fundingType", "CALL", "GRANT"), enum("targetGroup", "A", "B")), []item{
 			{values: map[string][]string{"type": {"CALL"}, "targetGroups": {"A"}}},
 			{values: map[string][]string{"type": {"CALL"}, "targetGroups": {"B"}}},
 			{values: map[string][]string{"type": {"GRANT"}, "targetGroups": {"B"}}},
 		}, "fundingType=CALL&targetGroup=B"),
-		Entry("of which one at least some other has alone", operation(enum("fundingType", "CALL"), enum("targetGroup", "A", "B")), items, "fundingType=CALL&targetGroup=B"),
+		Entry("if another item has at least one of the values alone", operation(enum("fundingType", "CALL"), enum("targetGroup", "A", "B")), items, "fundingType=CALL&targetGroup=B"),
 		Entry("by ids, too", operation(enum("fundingType", "CALL"), openapi.Parameter{Name: "funderId", In: "query", Schema: openapi.Schema{Type: "string"}}), items,
 			"fundingType=CALL&funderId=f1"),
-		Entry("but none where no item tells the two apart", operation(enum("fundingType", "CALL"), enum("targetGroup", "A")), items, ""),
-		Entry("nor of one filter", operation(enum("targetGroup", "A", "B")), items, ""),
-		Entry("nor what is not in the vocabulary", operation(enum("fundingType", "CALL"), enum("targetGroup", "C")), items, ""),
+		Entry("but no values that always occur together", operation(enum("fundingType", "CALL"), enum("targetGroup", "A")), items, ""),
+		Entry("nor two values of one filter", operation(enum("targetGroup", "A", "B")), items, ""),
+		Entry("nor a value outside the vocabulary", operation(enum("fundingType", "CALL"), enum("targetGroup", "C")), items, ""),
 	)
 
 	It("finds no filter when nothing fits", func() {
@@ -199,11 +199,11 @@ var _ = Describe("Values of parameters", func() {
 		Entry("a default", openapi.Schema{Type: "string", Default: []byte(`"x"`)}, "x"),
 		Entry("true", openapi.Schema{Type: "boolean"}, "true"),
 		Entry("a number within bounds", openapi.Schema{Type: "integer", Minimum: &five}, "5"),
-		Entry("from above", openapi.Schema{Type: "integer", Minimum: &nine}, "10"),
+		Entry("a whole number above a minimum with a fraction", openapi.Schema{Type: "integer", Minimum: &nine}, "10"),
 		Entry("a day", openapi.Schema{Type: "string", Format: "date"}, "2026-03-01"),
 		Entry("a moment", openapi.Schema{Type: "string", Format: "date-time"}, "2026-03-01T12:00:00Z"),
 		Entry("one of several", openapi.Schema{Type: "array", Items: &openapi.Schema{Enum: []string{"A"}}}, "A"),
-		Entry("unknown", openapi.Schema{Type: "string"}, ""),
+		Entry("none for a schema that says nothing", openapi.Schema{Type: "string"}, ""),
 	)
 
 	It("send one member of an object under its own name", func() {

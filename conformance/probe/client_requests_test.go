@@ -18,7 +18,7 @@ var _ = Describe("The one wrong secret of a client", func() {
 		return w
 	}
 
-	It("differs after 72 bytes, if the secret is as long", func() {
+	It("differs only after the first 72 bytes if the secret is long enough", func() {
 		for _, n := range []int{72, 73, 80, 120} {
 			secret := strings.Repeat("Secret-7", 15)[:n]
 			for seed := range draw.Seed(20) {

@@ -21,7 +21,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// because is why a label was not sent.
+// because returns why a request was not sent.
 func because(log *evidence.Log, label evidence.Label) string {
 	GinkgoHelper()
 	_, sent := log.Get(label)
@@ -31,7 +31,7 @@ func because(log *evidence.Log, label evidence.Label) string {
 	return string(skipped.Kind) + ": " + skipped.Because
 }
 
-// full is the target for the profile full; nothing in it waits but what a test asks for.
+// full returns a target for the profile full, which waits only if a test asks for it.
 func full(n *node, change func(*target.Target)) target.Target {
 	t := targetOf(n)
 	t.Profile, t.Wait = "full", new(time.Duration(0))
@@ -39,7 +39,7 @@ func full(n *node, change func(*target.Target)) target.Target {
 	return t
 }
 
-// jwtNode issues tokens that look like JWTs of an issuer, and serves what is published, by path.
+// jwtNode issues tokens that look like JWTs of an issuer, and serves the published documents by path.
 func jwtNode(issuer string, published map[string]string) *node {
 	return newNode(func(n *node) {
 		n.before = func(n *node, w http.ResponseWriter, q *http.Request) bool {
@@ -62,7 +62,7 @@ func jwtNode(issuer string, published map[string]string) *node {
 }
 
 var _ = Describe("Tokens that a node must refuse", func() {
-	It("are made up where real ones are opaque, and left out where nothing can be rewritten", func() {
+	It("are made up if the real token is opaque, but left out if they change parts of a JWT", func() {
 		n := newNode()
 		log := certify(full(n, func(*target.Target) {}))
 		for _, c := range []evidence.Case{"foreign-key", "foreign-issuer"} {
@@ -113,7 +113,7 @@ var _ = Describe("Tokens that a node must refuse", func() {
 		}
 	})
 
-	It("include one that the staging environment issues, which receives no credential of production", func() {
+	It("include a token of the staging environment, which receives no credential of production", func() {
 		n, staging := newNode(), newNode(func(n *node) { n.issued = 1000 })
 		log := certify(full(n, func(t *target.Target) {
 			t.Second = nil
@@ -123,16 +123,16 @@ var _ = Describe("Tokens that a node must refuse", func() {
 		x, _ := log.Get(evidence.Info.With("staging-token"))
 		Expect(x.Status()).To(Equal(401))
 		Expect(staging.log()).To(HaveLen(1))
-		asked := staging.log()[0]
-		Expect(asked.uri + asked.authorization).To(Equal("/oauth/token"))
-		Expect(parseForm(asked.body)).To(Equal(map[string]string{"grant_type": "client_credentials", "client_id": secondID, "client_secret": secondSecret}))
+		request := staging.log()[0]
+		Expect(request.uri + request.authorization).To(Equal("/oauth/token"))
+		Expect(parseForm(request.body)).To(Equal(map[string]string{"grant_type": "client_credentials", "client_id": secondID, "client_secret": secondSecret}))
 	})
 })
 
 var _ = Describe("What an authorization server publishes", func() {
 	const metadata = "/.well-known/openid-configuration"
 
-	It("is asked for anonymously, at the issuer's two places, and the keys where it says", func() {
+	It("is requested without credentials, at both well-known URLs of the issuer, and its keys at the URL that it names", func() {
 		n := jwtNode("BASE/realms/r", map[string]string{
 			"/.well-known/oauth-authorization-server/realms/r": `{"issuer":"BASE/realms/r","jwks_uri":"BASE/keys"}`,
 			"/keys": `{"keys":[]}`,
@@ -154,7 +154,7 @@ var _ = Describe("What an authorization server publishes", func() {
 		}
 	})
 
-	It("is not asked for on another origin on the node's word", func() {
+	It("is not requested from another origin that only the node names", func() {
 		other := newNode()
 		n := jwtNode(other.URL, nil)
 		Expect(because(certify(full(n, func(*target.Target) {})), "metadata/1.published")).To(ContainSubstring("--allow-origin"))
@@ -203,7 +203,7 @@ var _ = Describe("The token that is revoked", func() {
 	})
 })
 
-var _ = Describe("What comes last", func() {
+var _ = Describe("A full run", func() {
 	waiting := func(n *node, change func(*target.Target)) (log *evidence.Log, waited []time.Duration) {
 		var late atomic.Int64
 		log = certify(full(n, change), func(o *probe.Options) {
@@ -218,7 +218,7 @@ var _ = Describe("What comes last", func() {
 	}
 	tenMinutes := func(t *target.Target) { t.Wait = new(10 * time.Minute) }
 
-	It("is a token that has expired, two minutes and more ago", func() {
+	It("ends with a token that expired more than two minutes ago", func() {
 		n := newNode()
 		log, waited := waiting(n, tenMinutes)
 		const early = 296 * time.Second / 4 // it is called 4 s before its stated end, too
@@ -232,8 +232,8 @@ var _ = Describe("What comes last", func() {
 		x, _ := log.Get(evidence.Info.With("expired"))
 		again, _ := log.Get(evidence.Info.With("expired-again"))
 		Expect(again.Status()).To(Equal(200), "this node never forgets a token, so it is asked twice")
-		asked := n.log()
-		Expect([]string{asked[len(asked)-2].authorization, asked[len(asked)-1].authorization}).To(HaveEach(HavePrefix("Bearer access-token-number-")))
+		requests := n.log()
+		Expect([]string{requests[len(requests)-2].authorization, requests[len(requests)-1].authorization}).To(HaveEach(HavePrefix("Bearer access-token-number-")))
 		Expect(x.Given).To(HaveKey("token"))
 		Expect(log.Run.Wait).To(Equal(10 * time.Minute))
 		working, _ := log.Get(evidence.Info.With("in-use"))
@@ -245,7 +245,7 @@ var _ = Describe("What comes last", func() {
 		Expect(sent).To(BeTrue())
 	})
 
-	It("is a token that was used all the time, also after its stated end", func() {
+	It("ends with a token that was in use all the time, also after its stated end", func() {
 		var late atomic.Int64
 		now := func() time.Time { return begun.Add(time.Duration(late.Load())) }
 		const life = 65 * time.Second
@@ -278,7 +278,7 @@ var _ = Describe("What comes last", func() {
 		Expect(used.Status()).To(Equal(200))
 	})
 
-	It("is announced before it is waited for", func() {
+	It("announces a wait before it begins", func() {
 		var announced []string
 		certify(full(newNode(), tenMinutes), func(o *probe.Options) {
 			o.Pause = func(context.Context, time.Duration) error { return nil }
@@ -289,7 +289,7 @@ var _ = Describe("What comes last", func() {
 		Expect(announced).To(ContainElement("7m0s for a token to expire"))
 	})
 
-	It("is not waited for longer than allowed, and not when the operator gave it", func() {
+	It("does not wait longer than allowed, and does not wait if the operator gave an expired token", func() {
 		log, waited := waiting(newNode(func(n *node) { n.life = 3600 }), tenMinutes)
 		Expect(waited).To(BeEmpty())
 		Expect(because(log, evidence.Info.With("expired"))).To(And(HavePrefix("not-applicable: "), ContainSubstring("--wait 1h2m10s is needed, 10m0s was allowed")))
@@ -316,7 +316,7 @@ var _ = Describe("What comes last", func() {
 	})
 
 	It("puts neither token nor secret into a URL unless that is allowed, and then only a token that no other request has", func() {
-		loose := func(n *node) []seen {
+		withSecretInURL := func(n *node) []seen {
 			return slices.DeleteFunc(n.log(), func(q seen) bool {
 				id, secret := credentialsOf(q)
 				madeUp := id != clientID && secret != clientSecret
@@ -325,14 +325,14 @@ var _ = Describe("What comes last", func() {
 		}
 		n := newNode()
 		certify(full(n, func(*target.Target) {}))
-		Expect(loose(n)).To(BeEmpty())
+		Expect(withSecretInURL(n)).To(BeEmpty())
 		for _, q := range n.log() {
 			Expect(q.uri).NotTo(ContainSubstring("S3cret"))
 		}
 
 		n = newNode()
 		log := certify(full(n, func(t *target.Target) { t.AllowTokenInURL, t.AllowSecretInURL = true, true }))
-		found := loose(n)
+		found := withSecretInURL(n)
 		Expect(found).To(HaveLen(2))
 		_, token, _ := strings.Cut(found[1].uri, "access_token=")
 		Expect(slices.ContainsFunc(n.log(), func(q seen) bool { return strings.HasSuffix(q.authorization, token) })).To(BeFalse())
@@ -342,11 +342,11 @@ var _ = Describe("What comes last", func() {
 		Expect(y.Request.URL).NotTo(ContainSubstring("S3cret"))
 	})
 
-	It("looks for what the token endpoint reads from a URL without a real secret there, and by GET only where it has one", func() {
-		asked := []evidence.Case{"get-basic", "get-unknown-client", "query-unknown-client", "query-parameters"}
+	It("puts no real secret into the URL of the token endpoint, and sends no second GET if the endpoint refuses that method", func() {
+		cases := []evidence.Case{"get-basic", "get-unknown-client", "query-unknown-client", "query-parameters"}
 		urls := func(before func(n *node, w http.ResponseWriter, q *http.Request) bool) (out []string) {
 			log := certify(targetOf(newNode(func(n *node) { n.before = before })))
-			for _, c := range asked {
+			for _, c := range cases {
 				x, sent := log.Get(evidence.TokenEndpoint.With(c))
 				if sent {
 					_, query, _ := strings.Cut(x.Request.URL, "?")

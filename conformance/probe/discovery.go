@@ -58,7 +58,7 @@ func (r *run) discoverOperations(ctx context.Context) []Stage {
 	if !r.documentRead() {
 		r.stages.wait(ctx, stageAuthorized.of(evidence.Specification))
 	}
-	if r.withoutDocument(ctx) {
+	if r.continueWithoutDocument(ctx) {
 		return nil
 	}
 	r.adopt(ctx)
@@ -79,9 +79,9 @@ func (r *run) discoverOperations(ctx context.Context) []Stage {
 	return out
 }
 
-// withoutDocument continues with the profile auth if the node has no funding API. rin chose the profile because it expected a document at a URL
+// continueWithoutDocument continues with the profile auth if the node has no funding API. rin chose the profile because it expected a document at a URL
 // that it derived; the document is missing there, and the info resource lists no funding API.
-func (r *run) withoutDocument(ctx context.Context) bool {
+func (r *run) continueWithoutDocument(ctx context.Context) bool {
 	if r.planned.ProfileReason == "" || !r.specDerived {
 		return false
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// FuzzBases: operations are called on the hosts that the operator named, whatever servers and paths the document has.
+// FuzzBases checks that operations are called only on the hosts that the operator named, whatever servers and paths the document has.
 func FuzzBases(f *testing.F) {
 	for _, server := range []string{"https://evil.example/ris", "//evil.example", "/funding/v3", "..\\..", "https:evil", "javascript:x", "{a}", "%2f%2fevil.example", "?x#y", "http://[::1", "@evil.example", "/\t/evil"} {
 		f.Add(server, "/fundings/%2e%2e/@evil.example")
@@ -35,7 +35,7 @@ func FuzzBases(f *testing.F) {
 	})
 }
 
-// FuzzReadToken: the life of a token is at most 24 hours, and a token is not stale when it comes.
+// FuzzReadToken checks that the life of a token is at most 24 hours, and that a new token is not stale.
 func FuzzReadToken(f *testing.F) {
 	for _, seed := range []string{`{"expires_in":300}`, `{"expires_in":"1e309"}`, `{"expires_in":-1}`, `{"expires_in":"NaN"}`, `{"expires_in":"Inf"}`, `{"expires_in":1e-300}`, `{"expires_in":{}}`, `{`} {
 		f.Add([]byte(seed), "1e308")
@@ -59,7 +59,7 @@ func FuzzReadToken(f *testing.F) {
 	})
 }
 
-// FuzzDerive: the URLs that are derived from an info URL are on its host.
+// FuzzDerive checks that the URLs that are derived from an info URL are on its host.
 func FuzzDerive(f *testing.F) {
 	for _, seed := range []string{"https://node.example/ris/info/v1/oauth/info/", "https://node.example", "//x", "https://a@b/info/v1/info", "file:///info/v1/info", "\x00"} {
 		f.Add(seed)

@@ -47,7 +47,7 @@ var _ = Describe("A node", func() {
 		Expect(n.Detail).To(Equal("findByKey"))
 	})
 
-	DescribeTable("takes the operator's word for the funding operations",
+	DescribeTable("has the funding operations that the operator names",
 		func(list, detail, wantList, wantDetail string) {
 			n := node(func(t *target.Target) { t.ListOperation, t.DetailOperation = list, detail })
 			Expect(n.List).To(Equal(wantList))
@@ -56,7 +56,7 @@ var _ = Describe("A node", func() {
 		Entry("by operationId", "orgUnits", "", "orgUnits", "orgUnit"),
 		Entry("by path", "/v1/orgUnits", "/v1/fundings/{id}", "orgUnits", "findByKey"),
 		Entry("by method and path", "get /v1/orgUnits", "", "orgUnits", "orgUnit"),
-		Entry("also when it is wrong", "nothing", "", "", ""),
+		Entry("none if the name is unknown", "nothing", "", "", ""),
 	)
 
 	It("has none without a document", func() {
@@ -82,7 +82,7 @@ var _ = Describe("A node", func() {
 		}
 	})
 
-	It("scouts with the list, or with the first operation that needs nothing and is not about the service", func() {
+	It("finds its base URL with the list, or with the first operation that needs no parameter and is not about the service", func() {
 		o, ok := node().Scout()
 		Expect(ok).To(BeTrue())
 		Expect(o.Key).To(Equal("findAll"))
@@ -99,14 +99,14 @@ var _ = Describe("A node", func() {
 		},
 		Entry("info", "info", map[evidence.Label]int{"info.no-token": 401, "info.ok": 200, "op/findAll.no-token": 401, "op/findAll.ok": 200}),
 		Entry("info that refuses in another way", "info", map[evidence.Label]int{"info.no-token": 404, "info.ok": 200}),
-		Entry("an operation when info is open, those declared open and with parameters aside", "op/orgUnits", map[evidence.Label]int{
+		Entry("an operation when info is open, but none that is declared public or has parameters", "op/orgUnits", map[evidence.Label]int{
 			"info.no-token": 200, "info.ok": 200, "op/health.no-token": 401, "op/health.ok": 200, "op/findAll.no-token": 200, "op/findAll.ok": 200,
 			"op/findByKey.no-token": 401, "op/findByKey.ok": 200, "op/orgUnits.no-token": 403, "op/orgUnits.ok": 200}),
-		Entry("an operation that works rather than info that refuses the good token, too", "op/orgUnits", map[evidence.Label]int{
+		Entry("an operation that works, when info refuses the good token, too", "op/orgUnits", map[evidence.Label]int{
 			"info.no-token": 401, "info.ok": 401, "op/findAll.no-token": 401, "op/findAll.ok": 500, "op/orgUnits.no-token": 401, "op/orgUnits.ok": 200}),
 		Entry("info when every call is refused", "info", map[evidence.Label]int{"info.no-token": 403, "info.ok": 500, "op/findAll.no-token": 401, "op/findAll.ok": 401}),
-		Entry("an operation that refuses at least", "op/findAll", map[evidence.Label]int{"info.no-token": 404, "info.ok": 404, "op/findAll.no-token": 401}),
-		Entry("nothing when a dead route refuses every call and the others none", "", map[evidence.Label]int{
+		Entry("an operation that refuses calls without a token, when no good call works", "op/findAll", map[evidence.Label]int{"info.no-token": 404, "info.ok": 404, "op/findAll.no-token": 401}),
+		Entry("nothing when info and an operation refuse every call and the others refuse none", "", map[evidence.Label]int{
 			"info.no-token": 401, "info.ok": 401, "op/findAll.no-token": 200, "op/findAll.ok": 200, "op/orgUnits.no-token": 404, "op/orgUnits.ok": 404}),
 		Entry("nothing that limits the rate", "", map[evidence.Label]int{"info.no-token": 429, "info.ok": 200, "op/findAll.no-token": 429, "op/findAll.ok": 200}),
 		Entry("nothing that did not answer", "", map[evidence.Label]int{}),

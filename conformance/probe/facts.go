@@ -151,8 +151,8 @@ func (f *facts) cookiesOf(r evidence.Resource) []*http.Cookie {
 	return f.cookies[r]
 }
 
-// refusedConnection reports whether the connection for a label was refused.
-func (f *facts) refusedConnection(l evidence.Label) bool {
+// isConnectionRefused reports whether the connection for a label was refused.
+func (f *facts) isConnectionRefused(l evidence.Label) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.unconnected[l]

@@ -57,9 +57,9 @@ func rarelyFound() []evidence.Family {
 	return []evidence.Family{evidence.WordBearers, evidence.UnsignedTokens, evidence.PublicSecrets, evidence.ForeignTokens}
 }
 
-// membersAtInfo returns how many of a family's kinds are drawn for info.
-func (n Node) membersAtInfo(f evidence.Family, kinds int) int {
-	count := members(n.Target.Effort, evidence.Info, kinds)
+// kindsAtInfo returns how many of a family's kinds are drawn for info.
+func (n Node) kindsAtInfo(f evidence.Family, kinds int) int {
+	count := kindCount(n.Target.Effort, evidence.Info, kinds)
 	if !n.Target.Quick() && n.Target.Effort != draw.Deep && slices.Contains(rarelyFound(), f) {
 		return (count + 1) / 2
 	}
@@ -70,12 +70,12 @@ func (n Node) membersAtInfo(f evidence.Family, kinds int) int {
 // kinds as possible.
 func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []string {
 	order := n.choice().Kinds(string(f), "", all, len(all))
-	count := members(n.Target.Effort, at, len(all))
+	count := kindCount(n.Target.Effort, at, len(all))
 	switch {
 	case f == evidence.UnknownClients && n.Target.Effort != draw.Deep:
 		count = min(count, maxUnknownKinds)
 	case at == evidence.Info && !n.Target.Quick():
-		count = n.membersAtInfo(f, len(all))
+		count = n.kindsAtInfo(f, len(all))
 	case f == evidence.PathDetours && n.Target.Effort != draw.Quick:
 		count++ // the family has many kinds
 	case f == evidence.BrokenCursors && n.Target.Effort != draw.Quick:
@@ -89,7 +89,7 @@ func (n Node) deal(f evidence.Family, at evidence.Resource, all []string) []stri
 	}
 	start := 0
 	if i := slices.Index(n.dealOrder(), at); i >= 0 {
-		start = n.membersAtInfo(f, len(all)) + i*count
+		start = n.kindsAtInfo(f, len(all)) + i*count
 	}
 	out := n.likely(f, at, all)
 	if count == 0 || n.Target.Quick() {
@@ -137,8 +137,8 @@ func (n Node) dealOrder() []evidence.Resource {
 	return out
 }
 
-// members returns how many of a family's kinds are drawn for a resource.
-func members(effort draw.Effort, at evidence.Resource, kinds int) int {
+// kindCount returns how many of a family's kinds are drawn for a resource.
+func kindCount(effort draw.Effort, at evidence.Resource, kinds int) int {
 	operation := isOperation(at)
 	switch {
 	case at == evidence.SpareClient && effort != draw.Quick:

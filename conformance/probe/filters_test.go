@@ -13,26 +13,26 @@ import (
 )
 
 var _ = Describe("The member of a filter", func() {
-	DescribeTable("is the one of its own name, else the published one where the items have that",
+	DescribeTable("is the member with its name, or else the published member if the items have it",
 		func(f describedFilter, item, want string) {
 			items := [][]byte{[]byte(item)}
 			Expect(memberOf(f, openapi.MembersOf(items), items)).To(Equal(want))
 		},
 		Entry("the same name", open("status"), `{"id":"a","status":"OPEN"}`, "status"),
-		Entry("in plural", open("region"), `{"regions":["COAST","CITY"]}`, "regions"),
-		Entry("in plural, although the published member is there, too", open("region"), `{"regions":["COAST"],"eligibleApplicantsRegions":["AT"]}`, "regions"),
-		Entry("the published one", open("region"), `{"eligibleApplicantsRegions":["AT"]}`, "eligibleApplicantsRegions"),
+		Entry("the name in plural", open("region"), `{"regions":["COAST","CITY"]}`, "regions"),
+		Entry("the name in plural, although the items also have the published member", open("region"), `{"regions":["COAST"],"eligibleApplicantsRegions":["AT"]}`, "regions"),
+		Entry("the published member", open("region"), `{"eligibleApplicantsRegions":["AT"]}`, "eligibleApplicantsRegions"),
 		Entry("no member at all", open("region"), `{"id":"a"}`, ""),
 		Entry("snake case", open("funderId"), `{"funder_id":"F1"}`, "funder_id"),
 		Entry("a nested id", open("funder_id"), `{"funder":{"id":"F1","name":"x"}}`, "funder.id"),
 		Entry("a nested id by the name of its object", open("funder"), `{"funder":{"id":"F1"}}`, "funder.id"),
 		Entry("the nested name, as the document says", saying("funder", "The funder with exactly this name (funder.name)"), `{"funder":{"id":"F1","name":"x"}}`, "funder.name"),
 		Entry("the nested id, as the document says", saying("funder", "The funder with exactly this id."), `{"funder":{"id":"F1","name":"x"}}`, "funder.id"),
-		Entry("unknown where the object has more than an id and the document does not say", open("funder"), `{"funder":{"id":"F1","name":"x"}}`, ""),
+		Entry("unknown if the object has more members than an id, and the document names none", open("funder"), `{"funder":{"id":"F1","name":"x"}}`, ""),
 		Entry("an id under a repeated name", open("funderId"), `{"funder":[{"funder":{"id":"F1"}}]}`, "funder[].funder.id"),
-		Entry("unknown where both a member and an id of the name are there", open("funder"), `{"funder":"Alps","funder_id":"F1"}`, ""),
-		Entry("not one with other words than the vocabulary", closed("type", "A", "B"), `{"type":"grant"}`, ""),
-		Entry("one with the words in another case", closed("type", "GRANT", "B"), `{"type":"grant"}`, "type"),
+		Entry("unknown if both a member and a nested id have the name", open("funder"), `{"funder":"Alps","funder_id":"F1"}`, ""),
+		Entry("not a member with other words than the vocabulary", closed("type", "A", "B"), `{"type":"grant"}`, ""),
+		Entry("a member with the words in another case", closed("type", "GRANT", "B"), `{"type":"grant"}`, "type"),
 	)
 
 	It("is known for parameters of every form, but not for those about pages, order and texts", func() {
@@ -50,7 +50,7 @@ var _ = Describe("The member of a filter", func() {
 		Expect(names).To(HaveExactElements("status", "funder", "year"))
 	})
 
-	It("gives the first value, a later one, and one beside others", func() {
+	It("gives the first value, a later value, and a value that occurs beside others", func() {
 		items := readItems("id", textsOf(`[{"subjects":["1"]},{"subjects":["2"]},{"subjects":["3","4"]}]`), filtersBy("subject", "subjects")...)
 		values, seen := filtersBy("subject", "subjects")[0].attempts(items, "none", draw.Seed(1).Source("test"))
 		Expect(values[0]).To(Equal("1"))
@@ -93,7 +93,7 @@ var _ = Describe("A bound", func() {
 var _ = Describe("Values of bounds and days", func() {
 	number, day := openapi.Schema{Type: "integer"}, openapi.Schema{Type: "string", Format: "date"}
 	zero, one := 0.0, 1.0
-	DescribeTable("a bound is tried with 0, or with what leaves nothing",
+	DescribeTable("a bound is tried with 0, or with a value that no item meets",
 		func(name string, s openapi.Schema, want string, values ...string) {
 			p := openapi.Parameter{Name: name, In: "query", Schema: s}
 			b, ok := boundOf(p)
@@ -102,13 +102,13 @@ var _ = Describe("Values of bounds and days", func() {
 		},
 		Entry(nil, "maxBudget", openapi.Schema{Type: "integer", Minimum: &zero}, "0", "0", "5", "9"),
 		Entry(nil, "minBudget", number, "10", "0", "5", "9.5"),
-		Entry("none that the document allows", "maxBudget", openapi.Schema{Type: "integer", Minimum: &one}, "", "3", "5"),
+		Entry("no value if the document does not allow 0", "maxBudget", openapi.Schema{Type: "integer", Minimum: &one}, "", "3", "5"),
 		Entry(nil, "deadlineFrom", day, "2027-03-04", "2027-01-01", "2027-03-01"),
 		Entry("not beyond the last day of the calendar", "deadlineFrom", day, "", "2027-01-01", "9999-12-31"),
 		Entry(nil, "deadlineUntil", day, "2026-12-29", "2027-01-01T00:00:00Z", "2027-03-01T00:00:00Z"),
 	)
 
-	DescribeTable("a drawn one leaves fewer items than a page has room for, if there is one",
+	DescribeTable("a drawn bound leaves fewer items than fit on a page, if there is such a value",
 		func(direction bound, room int, want ...string) {
 			values, counts := []string{"1", "2", "3", "4", "5", "6"}, map[string]int{"1": 2, "2": 1, "3": 1, "4": 1, "5": 1, "6": 2}
 			got := map[string]bool{}
@@ -119,8 +119,8 @@ var _ = Describe("Values of bounds and days", func() {
 		},
 		Entry(nil, atMostBound, 5, "2", "3"),
 		Entry(nil, atLeastBound, 5, "4", "5"),
-		Entry("of all", atMostBound, 100, "2", "3", "4", "5"),
-		Entry("of all, when none fits", atLeastBound, 1, "2", "3", "4", "5"),
+		Entry("any value on a large page", atMostBound, 100, "2", "3", "4", "5"),
+		Entry("any value if none leaves so few", atLeastBound, 1, "2", "3", "4", "5"),
 	)
 
 	It("leave some items within a range", func() {
@@ -156,7 +156,7 @@ var _ = Describe("Values of bounds and days", func() {
 		Entry(nil, "deadlineUntil", "2027-03-31T23:59:59+02:00"),
 	)
 
-	It("of from and to alone are those of the member of which the document speaks", func() {
+	It("belong to the member that the document names, if the parameter is only called from or to", func() {
 		from := openapi.Parameter{Name: "from", In: "query", Schema: day, Description: "Calls whose deadline is on this day or later."}
 		members := openapi.Members{"deadline", "opens"}
 		found := boundsOf(openapi.Operation{Parameters: []openapi.Parameter{from}}, members, nil)
@@ -175,11 +175,11 @@ var _ = Describe("Values of bounds and days", func() {
 		Entry(nil, "openOn", "", "opens", "closes", "opens"),
 		Entry(nil, "day", "Calls that are open on this day.", "opensOn", "id", "opensOn", "closesOn"),
 		Entry("not another day", "changedOn", "", "", "opens", "closes"),
-		Entry("not of several beginnings", "openOn", "", "", "opens", "starts", "closes"),
-		Entry("not of stages", "openOn", "", "", "stages[].start", "stages[].end"),
+		Entry("not between several possible members", "openOn", "", "", "opens", "starts", "closes"),
+		Entry("not between members with several values", "openOn", "", "", "stages[].start", "stages[].end"),
 	)
 
-	It("of a number hold 0 first where some item has it", func() {
+	It("of a number begin with 0 if an item has it", func() {
 		f := describedFilter{filter: filter{"level", "level"}, zero: true}
 		items := readItems("id", textsOf(`[{"level":3},{"level":0},{"level":1}]`), f)
 		values, _ := f.attempts(items, "none", draw.Seed(1).Source("test"))
@@ -195,7 +195,7 @@ func closed(name string, words ...string) describedFilter {
 	return describedFilter{filter: filter{parameter: name}, vocabulary: words}
 }
 
-// saying is an open filter of which the document says something.
+// saying returns an open filter with a description in the document.
 func saying(name, text string) describedFilter {
 	return describedFilter{filter: filter{parameter: name}, text: text}
 }
@@ -220,7 +220,7 @@ var _ = Describe("Two values of a filter", func() {
 		Expect(a.addTo("http://node/list")).To(Equal("http://node/list?kind=a+b%7Cc"))
 	})
 
-	It("count the items that have one of them, and the items of the second half that a link with one value loses", func() {
+	It("are returned with the number of items that have one of them, and of those that a link with one value loses", func() {
 		all := alternativesOf(described("", ""), items([]string{"a"}, []string{"a"}, []string{"b"}, []string{"a"}, []string{"c"}), source)
 		Expect(all).To(HaveLen(3))
 		for _, a := range all {
@@ -230,7 +230,7 @@ var _ = Describe("Two values of a filter", func() {
 		}
 	})
 
-	It("are not asked for where an item has several values and the document does not say that one is enough", func() {
+	It("are not tried if an item has several values and the document does not say that one is enough", func() {
 		several := items([]string{"a", "b"}, []string{"b"}, []string{"c"})
 		Expect(alternativesOf(described("The kind.", ""), several, source)).To(BeEmpty())
 		Expect(alternativesOf(described("Calls of any of these kinds.", ""), several, source)).NotTo(BeEmpty())
@@ -241,15 +241,15 @@ var _ = Describe("Two values of a filter", func() {
 	})
 })
 
-var _ = Describe("Words and values that show more", func() {
-	It("prefers words with letters beyond ASCII for a search, and leaves letters alone whose other case is not certain", func() {
+var _ = Describe("The choice of words and values", func() {
+	It("prefers words with letters outside ASCII for a search, and does not change the case of letters whose other case is uncertain", func() {
 		Expect(beyondASCII([]string{"Forschung", "Förderung", "Maße"})).To(HaveExactElements("Förderung"))
 		Expect(beyondASCII([]string{"Forschung", "Strasse"})).To(HaveExactElements("Forschung", "Strasse"))
 		Expect(otherCaseOf("Förderung")).To(Equal("fÖRDERUNG"))
 		Expect(otherCaseOf("Straßeİıς")).To(Equal("sTRAßEİıς"))
 	})
 
-	It("begins with filter values whose characters a link has to encode", func() {
+	It("begins with filter values that a URL has to encode", func() {
 		items := readItems("id", textsOf(`[{"topic":"A"},{"topic":"B"},{"topic":"C"},{"topic":"D"},{"topic":"E"},{"topic":"C++"},{"topic":"Kunst & Kultur"}]`), filtersBy("topic", "topic")...)
 		Expect(conditions(filtersBy("topic", "topic")[0], items)[0].value).To(Equal("Kunst & Kultur"))
 	})

@@ -124,7 +124,7 @@ var _ = Describe("A run against a node with faults", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
-	DescribeTable("goes on without operations when there is no document to read",
+	DescribeTable("continues without operations when there is no document to read",
 		func(serve http.HandlerFunc, refused string) {
 			n := newNode(answerUnder("/api-docs", serve))
 			log := certify(targetOf(n))
@@ -173,7 +173,7 @@ var _ = Describe("A run against a node with faults", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
-	It("works on the prefix of a list without end", func() {
+	It("works on the beginning of an endless list", func() {
 		n := newNode(func(n *node) {
 			n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
 				endless := q.URL.Path == "/ris/funding/v3/fundings" && q.Method == http.MethodGet && strings.HasPrefix(q.Header.Get("Authorization"), "Bearer access-token-")
@@ -203,7 +203,7 @@ var _ = Describe("A run against a node with faults", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
-	It("goes on with the last token when each new one revokes the others", func() {
+	It("continues with the last token when each new token revokes the earlier ones", func() {
 		n := newNode(func(n *node) { n.revokes = true })
 		t := targetOf(n)
 		t.Second = nil
@@ -231,7 +231,7 @@ var _ = Describe("The end of a run", func() {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		n := newNode(func(n *node) {
 			n.before = func(n *node, _ http.ResponseWriter, q *http.Request) bool {
-				if strings.HasSuffix(q.URL.Path, "/info/") && q.Header.Get("Authorization") != "" { // the POST comes after it
+				if strings.HasSuffix(q.URL.Path, "/info/") && q.Header.Get("Authorization") != "" { // before the POST
 					cancel(errors.New("the operator pressed ^C"))
 				}
 				return false

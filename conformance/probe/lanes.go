@@ -160,7 +160,7 @@ func (r *run) send(ctx context.Context, s Step, rank rank) {
 		return
 	}
 	defer r.queue.release()
-	if !r.wanted(s.Label) {
+	if !r.isWanted(s.Label) {
 		r.skip(s, notApplicable("it is not part of this partial run"))
 		return
 	}
@@ -195,8 +195,8 @@ func (r *run) send(ctx context.Context, s Step, rank rank) {
 	}
 }
 
-// wanted reports whether a partial run needs the label: because discovery builds on it, or because it was chosen.
-func (r *run) wanted(label evidence.Label) bool {
+// isWanted reports whether a partial run needs the label: because discovery builds on it, or because it was chosen.
+func (r *run) isWanted(label evidence.Label) bool {
 	switch label.Case() {
 	case evidence.OK, evidence.NoToken, "ok-after-id-only":
 		return true

@@ -17,7 +17,7 @@ var _ = Describe("Where operations live", func() {
 		Entry(nil, "/funding", "/v1/fundings", "/funding/v1/fundings"),
 		Entry("a segment is compared whole", "/ris/fund", "/funding", "/ris/fund/funding"),
 		Entry("a slash at the end is kept", "", "/v1/info/", "/v1/info/"),
-		Entry("and taken from the second only", "/ris/", "v1", "/ris/v1"),
+		Entry("a slash is taken from the second path only", "/ris/", "v1", "/ris/v1"),
 		Entry("nothing", "", "", "/"),
 		Entry("an escaped slash does not separate segments", "/ris", "/10.55776%2FX", "/ris/10.55776%2FX"),
 	)
@@ -30,12 +30,12 @@ var _ = Describe("Where operations live", func() {
 		return out
 	}
 
-	DescribeTable("the candidates come best first and once",
+	DescribeTable("the candidates are listed once each, the best first",
 		func(base, spec string, servers, want []string) {
 			bases, _ := probe.Bases(target.Target{BaseURL: base, SpecURL: spec}, servers, "/fundings")
 			Expect(prefixes(bases)).To(Equal(want))
 		},
-		Entry("a server of another host lends its path alone",
+		Entry("only the path of a server on another host",
 			"https://api.example/ris", "https://api.example/ris/funding/v3/api-docs", []string{"https://stranger.example/ris/funding"},
 			[]string{"https://api.example/ris/funding", "https://api.example/ris", "https://api.example/ris/funding/v3"}),
 		Entry("a relative server",
@@ -65,7 +65,7 @@ var _ = Describe("Where operations live", func() {
 		Expect(bases[0].URL("@stranger.example")).To(Equal("https://api.example/ris/@stranger.example"))
 	})
 
-	It("are one if they put the operation at the same URL", func() {
+	It("count once if they give the same URL", func() {
 		t := target.Target{BaseURL: "https://api.example/ris", SpecURL: "https://api.example/ris/funding/v3/api-docs"}
 		bases, _ := probe.Bases(t, nil, "/ris/funding/v3/fundings")
 		Expect(prefixes(bases)).To(Equal([]string{"https://api.example"}))
@@ -84,7 +84,7 @@ var _ = Describe("Where operations live", func() {
 		Expect(prefixes(bases)[0]).To(Equal("https://files.example/x"))
 	})
 
-	It("have another name of this machine", func() {
+	It("may have another name of this machine", func() {
 		t := target.Target{BaseURL: "http://127.0.0.1:8080/ris", SpecURL: "http://127.0.0.1:8080/ris/api-docs"}
 		bases, elsewhere := probe.Bases(t, []string{"http://localhost:8080/v3"}, "/fundings")
 		Expect(elsewhere).To(BeEmpty())
@@ -112,7 +112,7 @@ var _ = Describe("An info URL", func() {
 		Entry("no URL", "://", "", "", false),
 	)
 
-	It("fills in what is open, and the operator wins", func() {
+	It("sets only the URLs that the operator did not give", func() {
 		entry := probe.RegistryEntry{TokenURL: "https://sso.example/t", InfoURL: "https://api.example/ris/info/v1/oauth/info/"}
 		Expect(probe.Complete(target.Target{}, entry)).To(Equal(target.Target{
 			TokenURL: "https://sso.example/t", InfoURL: entry.InfoURL,

@@ -7,7 +7,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-var _ = DescribeTable("A bound is about the one member of the items that its name means",
+var _ = DescribeTable("A bound belongs to the only member of the items that its name fits",
 	func(parameter, format, member, direction string, members ...string) {
 		o := openapi.Operation{Parameters: []openapi.Parameter{{Name: parameter, In: "query", Schema: openapi.Schema{Type: "string", Format: format}}}}
 		if format == "" {
@@ -22,7 +22,7 @@ var _ = DescribeTable("A bound is about the one member of the items that its nam
 		Expect(found[0].member).To(Equal(member))
 		Expect(found[0].bound).To(Equal(bound(direction)))
 	},
-	Entry("of its own name", "deadlineFrom", "date", "deadline", "least", "id", "deadline"),
+	Entry("a member with the name of the bound", "deadlineFrom", "date", "deadline", "least", "id", "deadline"),
 	Entry("with a word for a time", "closesTo", "date", "closesAt", "most", "id", "opensAt", "closesAt"),
 	Entry("in German", "fristBis", "date", "einreichfrist", "most", "id", "beginn", "einreichfrist"),
 	Entry("a number in German", "betragAb", "", "summe.betrag", "least", "id", "summe.betrag"),
@@ -31,7 +31,7 @@ var _ = DescribeTable("A bound is about the one member of the items that its nam
 	Entry("not a member with several values", "closesTo", "date", "", "", "stages[].closesAt"),
 )
 
-var _ = DescribeTable("A bound is about the member that its description names as code does",
+var _ = DescribeTable("A bound belongs to the member that its description names by a path or by several words in one",
 	func(text, member string) {
 		got, _ := memberInText(text, openapi.Members{"id", "budget.min", "budget.max", "maximumGrant", "stage.callStageEnd", "steps[].endsAt"})
 		Expect(got).To(Equal(member))
@@ -39,11 +39,11 @@ var _ = DescribeTable("A bound is about the member that its description names as
 	Entry("by its path", "Only calls whose budget.max is this or more.", "budget.max"),
 	Entry("by a name of several words", "Calls whose maximumGrant is at least this; calls without a maximumGrant are left out.", "maximumGrant"),
 	Entry("by a path of such words", "Only fundings whose stage.callStageEnd is this instant or later.", "stage.callStageEnd"),
-	Entry("not by a word of plain language", "The id of the budget.", ""),
-	Entry("not by two", "Between budget.min and budget.max.", ""),
+	Entry("not by an ordinary word", "The id of the budget.", ""),
+	Entry("not by two members", "Between budget.min and budget.max.", ""),
 )
 
-var _ = DescribeTable("A bound asks for a day at whose end a moment is near",
+var _ = DescribeTable("A bound is tried with a day that ends close to the moment of an item",
 	func(direction, value, day string) {
 		Expect(describedBound{bound: bound(direction)}.nearMidnight([]string{"2027-01-05T12:00:00Z", value})).To(Equal(day))
 	},
@@ -56,7 +56,7 @@ var _ = DescribeTable("A bound asks for a day at whose end a moment is near",
 	Entry("far from midnight", "most", "2027-01-02T10:00:00Z", ""),
 )
 
-var _ = It("A bound asks for the day that leaves fewer items", func() {
+var _ = It("A bound is tried with the day that leaves fewer items", func() {
 	values := []string{"2027-01-02T23:30:00Z", "2027-01-05T12:00:00Z", "2027-01-08T23:30:00Z"}
 	Expect(describedBound{bound: atMostBound}.nearMidnight(values)).To(Equal("2027-01-02"))
 	Expect(describedBound{bound: atLeastBound}.nearMidnight(values)).To(Equal("2027-01-09"))

@@ -30,7 +30,7 @@ type seen struct {
 	header                                        http.Header
 }
 
-// node is a small research-information node, written here for the probes alone.
+// node is a small research-information node, which only these tests use.
 type node struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -45,7 +45,7 @@ type node struct {
 	life     int
 	// revokes ends the other tokens of a client when it gets a new one.
 	revokes bool
-	// second is the time of the server whose tokens for one client and one second are the same. Without it each token is a new one.
+	// second is the clock of a server that issues one token per client and second. If it is nil, each token is new.
 	second func() int64
 }
 
@@ -66,7 +66,7 @@ func newNode(change ...func(*node)) *node {
 	return n
 }
 
-// log is what was asked so far, in order of arrival.
+// log returns the requests so far, in order of arrival.
 func (n *node) log() []seen {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -79,7 +79,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	n.mu.Lock()
 	n.requests = append(n.requests, seen{q.Method, q.RequestURI, q.Header.Get("Authorization"), q.Header.Get("Content-Type"), string(body[:read]), q.Header.Clone()})
 	n.mu.Unlock()
-	q.Body = readCloser{strings.NewReader(string(body[:read]))} // for before
+	q.Body = readCloser{strings.NewReader(string(body[:read]))} // before can read it again
 	if n.before != nil && n.before(n, w, q) {
 		return
 	}

@@ -127,7 +127,7 @@ func callBase(i int) sender {
 		scout := r.node.sites[c.site].scout
 		for _, a := range r.attempts(c.site) {
 			switch {
-			case a.found() && !a.page:
+			case a.wasFound() && !a.page:
 				return recorder.Request{}, notApplicable("operations were found under %s", a.base.Prefix)
 			case a.status == 0 && evidence.SameOrigin(a.base.Prefix, c.base.Prefix): // each missing answer takes a whole timeout
 				return recorder.Request{}, unmet("%s gave no answer, and this place is on the same origin", a.base.Prefix)

@@ -31,7 +31,7 @@ var _ = Describe("Optional requests", func() {
 		}
 	}
 
-	It("are sent when the rest has ended, and before what seems to have changed is read again", func() {
+	It("are sent after all others, and before the lists that seem to have changed are read again", func() {
 		lists := 0
 		log := certify(targetOf(newNode(cappedPages(func(int, map[string]any) {}), func(n *node) {
 			pages := n.before
@@ -57,7 +57,7 @@ var _ = Describe("Optional requests", func() {
 		Expect(log.Ended.Requests).To(BeNumerically("<=", log.Run.Budget))
 	})
 
-	It("are left out once the node refuses requests for load", func() {
+	It("are left out after the node refuses requests because of load", func() {
 		details := 0
 		log := certify(targetOf(newNode(cappedPages(func(int, map[string]any) {}), func(n *node) {
 			pages := n.before

@@ -10,10 +10,10 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// first is the index of the first request that fits, -1 without one.
+// first returns the index of the first request that fits; -1 if none does.
 func first(log []seen, fits func(seen) bool) int { return slices.IndexFunc(log, fits) }
 
-// last is the index of the last request that fits, -1 without one.
+// last returns the index of the last request that fits; -1 if none does.
 func last(log []seen, fits func(seen) bool) int {
 	found := -1
 	for i, q := range log {
@@ -60,7 +60,7 @@ var _ = Describe("A run, in the order in which the node sees its requests", func
 		log = n.log()
 	})
 
-	DescribeTable("asks a protected URL anonymously, then with a token, then with odd credentials, then under a fresh URL",
+	DescribeTable("calls a protected URL without a token, then with one, then with odd credentials, then at a URL that was not used before",
 		func(uri string) {
 			bare, good := first(log, and(to(uri), anonymous)), first(log, and(to(uri), bearing))
 			garbage := first(log, and(to(uri), func(q seen) bool { return q.authorization != "" && !bearing(q) }))
@@ -74,7 +74,7 @@ var _ = Describe("A run, in the order in which the node sees its requests", func
 		},
 		Entry("info", info), Entry("list", list), Entry("detail", item))
 
-	It("sends a good token request after the wrong secret, and another after the id without a secret", func() {
+	It("sends a good token request after the wrong secret, and another one after the id without a secret", func() {
 		wrong := first(log, func(q seen) bool {
 			form, err := url.ParseQuery(q.body)
 			secret := form.Get("client_secret")
@@ -87,7 +87,7 @@ var _ = Describe("A run, in the order in which the node sees its requests", func
 		Expect(slices.ContainsFunc(log[alone+1:], issuing)).To(BeTrue())
 	})
 
-	It("requests no token after the one that it uses until its end", func() {
+	It("requests no further token after the one that it uses until the end", func() {
 		// An authorization server that revokes a token with each new one must not spoil the run.
 		lastIssued := last(log, issuing)
 		for _, uri := range []string{info, list, item} {

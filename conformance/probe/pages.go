@@ -242,7 +242,7 @@ func learnPage(round evidence.Walk) learner {
 // changed.
 func listAgain(round evidence.Walk) func(*run, openapi.Operation, Resource) (chosen, *unsent) {
 	return func(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
-		if !r.pagesDisagree(res.Name, round-1) && (round != evidence.SecondWalk || !r.itemMissing() && !r.totalChanged(res.Name)) {
+		if !r.pagesDisagree(res.Name, round-1) && (round != evidence.SecondWalk || !r.isItemMissing() && !r.totalChanged(res.Name)) {
 			return chosen{}, notApplicable("nothing seems to have changed during the run")
 		}
 		return chosen{url: res.URL}, nil
@@ -289,8 +289,8 @@ func (r *run) totalChanged(at evidence.Resource) (changed bool) {
 	return changed
 }
 
-// itemMissing reports whether a listed item was not found.
-func (r *run) itemMissing() bool {
+// isItemMissing reports whether a listed item was not found.
+func (r *run) isItemMissing() bool {
 	detail := evidence.OperationResource(r.node.Detail)
 	for _, c := range append([]evidence.Case{"item-first", "item-middle", "item-last"}, evidence.DrawnItems()...) {
 		if s := r.facts.status(detail.With(c)); s == 404 || s == 410 {

@@ -61,7 +61,7 @@ var _ = Describe("The pages of a list", func() {
 		return string(skipped.Kind) + ": " + skipped.Because
 	}
 
-	It("are walked to their end, beyond it and along their links", func() {
+	It("are read to the end, beyond the end and along the links", func() {
 		n := newNode(paging(unchangedPage))
 		log := certify(targetOf(n))
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
@@ -76,7 +76,7 @@ var _ = Describe("The pages of a list", func() {
 		Expect(why(log, evidence.SecondWalk.Page(1))).To(HavePrefix("not-applicable"))
 	})
 
-	It("are walked twice more when they do not add up", func() {
+	It("are read twice more when they do not add up", func() {
 		log := certify(targetOf(newNode(paging(func(page, size int) (int, int) {
 			if page == size {
 				page = 0
@@ -127,7 +127,7 @@ var _ = Describe("The pages of a list", func() {
 		Expect(sent("?page%5Bsize%5D=2")).To(BeTrue())
 	})
 
-	It("are asked for with bad values", func() {
+	It("are requested with bad values", func() {
 		log := certify(targetOf(newNode(paging(unchangedPage))))
 		Expect(given(log, "value", "size-negative", "size-zero", "size-text", "size-huge", "page-negative", "page-text", "filter-bad", "unknown-query")).
 			To(HaveExactElements(MatchRegexp(`^-\d+$`), Equal("0"), MatchRegexp(`^[a-z]+$`), MatchRegexp(`^\d{11,}$`), MatchRegexp(`^-\d+$`), MatchRegexp(`^[a-z]+$`),

@@ -42,7 +42,7 @@ var _ = Describe("A run that starts from a registry", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
-	It("reads a registry from a file just as well", func() {
+	It("reads a registry from a file", func() {
 		n := newNode()
 		t := from("", "XA")
 		t.RegistryDocument = []byte(strings.ReplaceAll(entry, "NODE", n.URL))
@@ -51,7 +51,7 @@ var _ = Describe("A run that starts from a registry", func() {
 		Expect(log.Planned).NotTo(ContainElement(evidence.Label("registry.ok")))
 	})
 
-	It("rejects an unknown id as a mistake of the operator, and asks no node", func() {
+	It("rejects an unknown id as a mistake of the operator, and sends no request to a node", func() {
 		n := newNode()
 		o, _ := options(from(registry(n, entry).URL, "XB"))
 		var problem *target.Problem
@@ -61,7 +61,7 @@ var _ = Describe("A run that starts from a registry", func() {
 		Expect(n.log()).To(BeEmpty())
 	})
 
-	DescribeTable("says why there is no node to ask",
+	DescribeTable("says why there is no node to test",
 		func(id, body, says string) {
 			n := newNode()
 			log := certify(from(registry(n, body).URL, id))
@@ -72,7 +72,7 @@ var _ = Describe("A run that starts from a registry", func() {
 		},
 		Entry("no registry", "XA", "<html>", "expected a registry document"),
 		Entry("nothing", "XA", "", "is empty"),
-		Entry("cleartext on the way to another machine", "BAD", entry, "not encrypted"),
+		Entry("a URL without TLS on another machine", "BAD", entry, "not encrypted"),
 		Entry("half an entry", "HALF", entry, "expected the URLs"),
 	)
 })
@@ -93,7 +93,7 @@ var _ = Describe("The base URL of operations", func() {
 		Expect(x.Status()).To(Equal(200))
 	})
 
-	It("is searched no further on an origin that gives no answer", func() {
+	It("is not searched further on an origin that does not answer", func() {
 		n := newNode(func(n *node) {
 			n.before = func(_ *node, _ http.ResponseWriter, q *http.Request) bool {
 				if strings.Contains(q.URL.Path, "/fundings") || strings.Contains(q.URL.Path, "/elsewhere") {
@@ -208,7 +208,7 @@ var _ = Describe("The servers of a document", func() {
 })
 
 var _ = Describe("An info endpoint behind a redirect for the slash", func() {
-	It("is asked at the URL to which the good call was redirected", func() {
+	It("is called at the URL to which the good call was redirected", func() {
 		n := newNode(func(n *node) {
 			n.before = func(_ *node, w http.ResponseWriter, q *http.Request) bool {
 				bare := strings.HasSuffix(q.URL.Path, "/oauth/info")
@@ -232,7 +232,7 @@ var _ = Describe("An info endpoint behind a redirect for the slash", func() {
 })
 
 var _ = Describe("A document with more operations than the budget has room for", func() {
-	It("is asked as far as the budget goes, and the rest is explained", func() {
+	It("is used as far as the budget allows, and the reason is recorded for the other operations", func() {
 		n := newNode(func(n *node) {
 			var others strings.Builder
 			for i := range 700 {

@@ -26,7 +26,7 @@ var _ = Describe("A plan", func() {
 		Expect(err).NotTo(HaveOccurred())
 		return probe.NewNode(t, doc)
 	}
-	whole := func(t target.Target, n probe.Node) probe.Plan {
+	fullPlan := func(t target.Target, n probe.Node) probe.Plan {
 		operations, _ := probe.ForDocument(n, 4000)
 		return probe.ForTarget(t).With(probe.ForProbeTarget(t, evidence.Info)).With(operations).With(probe.ForEndpoints(2, nil))
 	}
@@ -40,7 +40,7 @@ var _ = Describe("A plan", func() {
 	}
 
 	It("names each label once", func() {
-		labels := whole(local, nodeOf(local, documentWith(3))).Labels()
+		labels := fullPlan(local, nodeOf(local, documentWith(3))).Labels()
 		seen := map[evidence.Label]bool{}
 		for _, l := range labels {
 			Expect(seen[l]).To(BeFalse(), string(l))
@@ -48,8 +48,8 @@ var _ = Describe("A plan", func() {
 		}
 	})
 
-	It("asks every operation without a token, with a good token and with an invalid one", func() {
-		labels := whole(remote, nodeOf(remote, documentWith(3))).Labels()
+	It("has a call of every operation without a token, with a good token and with an invalid one", func() {
+		labels := fullPlan(remote, nodeOf(remote, documentWith(3))).Labels()
 		for _, key := range []string{"listFundings", "getFunding", "other0", "other2"} {
 			r := evidence.OperationResource(key)
 			Expect(labels).To(ContainElements(r.With(evidence.NoToken), r.With(evidence.OK), r.With("garbage")))
@@ -57,7 +57,7 @@ var _ = Describe("A plan", func() {
 	})
 
 	It("orders the lanes that depend on each other", func() {
-		plan := whole(local, nodeOf(local, documentWith(1)))
+		plan := fullPlan(local, nodeOf(local, documentWith(1)))
 		lane := func(label evidence.Label) probe.Lane {
 			i := slices.IndexFunc(plan.Lanes, func(l probe.Lane) bool { return slices.Contains(l.Labels(), label) })
 			Expect(i).To(BeNumerically(">=", 0), string(label))
@@ -78,7 +78,7 @@ var _ = Describe("A plan", func() {
 	It("tries all damaged credentials on info and on every operation, or on a sample of ten operations if there are more", func() {
 		odd := func(t target.Target, others int) []evidence.Label {
 			var out []evidence.Label
-			for _, l := range whole(t, nodeOf(t, documentWith(others))).Labels() {
+			for _, l := range fullPlan(t, nodeOf(t, documentWith(others))).Labels() {
 				if l.Case() == "tampered" {
 					out = append(out, l)
 				}
@@ -153,10 +153,10 @@ var _ = Describe("A plan", func() {
 		}
 	})
 
-	It("asks as the client without the role on every operation", func() {
+	It("has a call of every operation by the client without the role", func() {
 		second := remote
 		second.Second = &target.Credentials{}
-		labels := whole(second, nodeOf(second, documentWith(1))).Labels()
+		labels := fullPlan(second, nodeOf(second, documentWith(1))).Labels()
 		Expect(labels).To(ContainElements(evidence.Label("op/listFundings.no-role"), evidence.Label("op/getFunding.no-role"), evidence.Label("op/other0.no-role")))
 		_, left := probe.ForDocument(nodeOf(second, documentWith(58)), probe.Room(nodeOf(second, documentWith(58))))
 		Expect(left.Labels()).To(BeEmpty(), "the budget has room for it on sixty operations")
@@ -174,7 +174,7 @@ var _ = Describe("A plan", func() {
 	})
 
 	It("has no chain of lanes so long that it slows down a run with eight requests at a time", func() {
-		plan := whole(local, nodeOf(local, documentWith(0)))
+		plan := fullPlan(local, nodeOf(local, documentWith(0)))
 		Expect(plan.Longest()).To(And(BeNumerically(">=", 9), BeNumerically("<=", plan.Requests()/8)))
 	})
 

@@ -29,7 +29,7 @@ func below(path string) func(seen) bool {
 	return func(q seen) bool { return strings.HasPrefix(q.uri, path) }
 }
 
-// withEverything is a target with every input and all that is opt-in.
+// withEverything returns a target with every input and every opt-in.
 func withEverything(n, staging *node) target.Target {
 	return full(n, func(t *target.Target) {
 		t.AllowTokenInURL, t.AllowSecretInURL = true, true
@@ -39,7 +39,7 @@ func withEverything(n, staging *node) target.Target {
 	})
 }
 
-// credentialsOf are the client id and the secret of a token request, wherever they stand.
+// credentialsOf returns the client id and the secret of a token request, wherever the request has them.
 func credentialsOf(q seen) (id, secret string) {
 	form := parseForm(q.body)
 	id, secret = form["client_id"], form["client_secret"]
@@ -60,7 +60,7 @@ func credentialsOf(q seen) (id, secret string) {
 	return id, secret
 }
 
-// The client that may be locked out. Its secret is longer than what bcrypt reads.
+// The client that may be locked out. Its secret is longer than the 72 bytes that bcrypt reads.
 const (
 	spareID     = "spare-client"
 	spareSecret = "Spare-secret-7f3Kq9ZxW2vB8nM4tR6yH1jL5pD0sG-Qe7Uw3Ic9Oa2Nf4Xb6Tk8Vz-0123456789-end"
@@ -204,7 +204,7 @@ var _ = Describe("What a run promises", func() {
 		Expect(odd).To(ConsistOf(evidence.Label("token.form-json"), evidence.Label("token.form-bytes")))
 	})
 
-	It("tries one wrong secret of the client and its id alone once, whatever is allowed", func() {
+	It("sends one wrong secret of the client, and its id without a secret once, whatever is allowed", func() {
 		n, staging := newNode(), newNode()
 		certify(withEverything(n, staging))
 		var wrong, alone int
@@ -220,7 +220,7 @@ var _ = Describe("What a run promises", func() {
 		Expect([]int{wrong, alone}).To(Equal([]int{1, 1}))
 	})
 
-	It("asks for tokens as a client that nobody knows twelve times at most, with a good request between them", func() {
+	It("requests tokens as an unknown client twelve times at most, with good requests between", func() {
 		n := newNode()
 		t := targetOf(n)
 		t.Politeness.Concurrency = 1
@@ -246,7 +246,7 @@ var _ = Describe("What a run promises", func() {
 		Expect(longest).To(BeNumerically("<", unknown), "a good token request stands between")
 	})
 
-	It("tries every kind of wrong secret on the client that may be locked out, and stops when the node limits it", func() {
+	It("tries every kind of wrong secret on the client that may be locked out, and stops when the node limits that client", func() {
 		for _, limited := range []int{0, 3} {
 			tries := 0
 			n := newNode(func(n *node) {
@@ -293,7 +293,7 @@ var _ = Describe("What a run promises", func() {
 		}
 	})
 
-	It("reads data: safe methods on it, POST on info once, OPTIONS on the token URL once and GET three times at most", func() {
+	It("changes no data: it sends only safe methods, except POST to info once, and at most OPTIONS once and GET three times to the token URL", func() {
 		safe := []string{"GET", "HEAD", "OPTIONS", "PROPFIND", "SEARCH", "REPORT", "QUERY", "get", "Get"} // by the IANA registry of HTTP methods
 		n, staging := newNode(), newNode()
 		certify(withEverything(n, staging))
@@ -316,7 +316,7 @@ var _ = Describe("What a run promises", func() {
 		Expect(filterRequests(n.log(), func(q seen) bool { return q.method == "POST" && below(info)(q) })[0].body).To(BeEmpty())
 	})
 
-	It("spells paths on the wire as it says", func() {
+	It("sends odd paths as they are spelled, without cleaning them", func() {
 		n := newNode()
 		certify(targetOf(n))
 		var uris []string
@@ -327,7 +327,7 @@ var _ = Describe("What a run promises", func() {
 			MatchRegexp("^/ris/info/v1/oauth/info;[a-z]+=[0-9]{2}/$"), MatchRegexp("^/ris/info/v1/oauth/[info]*%[0-9A-F]{2}[info]*/$"), "/ris/info/v1/oauth/info.json/"))
 	})
 
-	It("keeps the real secret and the tokens out of URLs that nobody allowed, and away from every other host", func() {
+	It("sends the real secret and the tokens in no URL unless that is allowed, and to no other host", func() {
 		n, staging := newNode(), newNode()
 		certify(full(n, func(t *target.Target) {
 			t.Staging = &target.Staging{TokenURL: staging.URL + "/oauth/token",

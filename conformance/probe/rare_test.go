@@ -33,11 +33,11 @@ func cappedPages(change func(i int, record map[string]any)) func(*node) {
 				return false
 			}
 			page, size := 1, 12
-			if asked, err := strconv.Atoi(q.URL.Query().Get("page[page]")); err == nil {
-				page = max(1, asked)
+			if value, err := strconv.Atoi(q.URL.Query().Get("page[page]")); err == nil {
+				page = max(1, value)
 			}
-			if asked, err := strconv.Atoi(q.URL.Query().Get("page[size]")); err == nil {
-				size = min(12, max(1, asked))
+			if value, err := strconv.Atoi(q.URL.Query().Get("page[size]")); err == nil {
+				size = min(12, max(1, value))
 			}
 			page = min(page, len(n.items)+1)
 			begin, end := min((page-1)*size, len(n.items)), min(page*size, len(n.items))
@@ -49,7 +49,7 @@ func cappedPages(change func(i int, record map[string]any)) func(*node) {
 }
 
 var _ = Describe("The records whose details are requested", func() {
-	// drawn returns the ids of the drawn items, which certify requests with a seed.
+	// drawn returns the ids of the drawn items that a run with a seed requests.
 	drawn := func(seed int, change func(i int, record map[string]any)) []string {
 		GinkgoHelper()
 		log := certify(targetOf(newNode(cappedPages(change))), func(o *probe.Options) { o.Target.Seed = draw.Seed(seed) })
@@ -63,7 +63,7 @@ var _ = Describe("The records whose details are requested", func() {
 	}
 	id := func(i int) string { return fmt.Sprintf("F-%03d", 7*i) }
 
-	It("include rare ones of every page: each kind of value that others do not have", func() {
+	It("include the rare records of every page: one for each kind of value that other records lack", func() {
 		rare := []func(record map[string]any){
 			func(r map[string]any) { delete(r, "deadline") },
 			func(r map[string]any) { r["deadline"] = nil },
@@ -95,7 +95,7 @@ var _ = Describe("The records whose details are requested", func() {
 		})).To(ContainElements(id(14), id(33), id(41)))
 	})
 
-	It("include two that are rare in the same way, because one may have been changed meanwhile", func() {
+	It("include two records that are rare in the same way, because one may have been changed meanwhile", func() {
 		ids := drawn(2, func(i int, record map[string]any) {
 			if i == 37 || i == 52 {
 				record["overhead"] = 0
@@ -129,7 +129,7 @@ var _ = Describe("The records whose details are requested", func() {
 		}
 	})
 
-	It("are the same for the same seed, and others for another", func() {
+	It("are the same for the same seed, and different for another seed", func() {
 		plain := func(int, map[string]any) {}
 		Expect(drawn(5, plain)).To(Equal(drawn(5, plain)))
 		Expect(drawn(5, plain)).NotTo(Equal(drawn(6, plain)))

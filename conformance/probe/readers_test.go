@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/target"
 )
 
-// covers reports that a planned label may stand for one that a requirement reads, which may be a role.
+// covers reports whether a planned label may be the label that a requirement reads, which may name a role in place of a resource.
 func covers(planned, read evidence.Label) bool {
 	if planned == read {
 		return true
@@ -35,7 +35,7 @@ func covers(planned, read evidence.Label) bool {
 	return false
 }
 
-// reads are the labels that a requirement names.
+// reads returns the labels that a requirement names.
 func reads(r requirement.Requirement) []evidence.Label {
 	labels := append(append([]evidence.Label{}, r.Needs...), r.Reads...)
 	if r.Control != "" {
@@ -60,7 +60,7 @@ var _ = Describe("Plans and requirements", func() {
 	})
 
 	It("fit: whatever a requirement reads is planned", func() {
-		// What is asked because of a registry, or of the place of the operations, has tests of its own.
+		// The requests about a registry and about the place of the operations have tests of their own.
 		elsewhere := func(l evidence.Label) bool {
 			return l == evidence.WholeRun || l.Resource() == "cleartext/list" || l.Resource() == "tls/base" || strings.HasPrefix(string(l), "entry/") || l.Resource() == evidence.Registry
 		}
@@ -78,7 +78,7 @@ var _ = Describe("Plans and requirements", func() {
 		}
 	})
 
-	It("fit: whatever is planned is read, or is there for what comes after it", func() {
+	It("fit: whatever is planned is read by a requirement, or is needed by a later request", func() {
 		helpers := map[evidence.Case]string{
 			"without-content-type": "finds the cause when the good call fails",
 			"to-expire":            "issues the token that expires",

@@ -14,8 +14,8 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// cursors makes the node describe and serve pages whose cursors belong to the reading that began with a first page. turn may change where a page begins;
-// before it, refuse may refuse a page that a cursor names.
+// cursors makes the node describe and serve pages whose cursors are valid for one reading, which a first page begins. turn may change where a page begins.
+// refuse is called before turn, and may refuse a page that a cursor names.
 func cursors(turn func(offset int) int, refuse func() bool) func(*node) {
 	var readings atomic.Int64
 	return func(n *node) {
@@ -47,7 +47,7 @@ func cursors(turn func(offset int) int, refuse func() bool) func(*node) {
 var _ = Describe("A list that is read along cursors", func() {
 	const list = evidence.Resource("op/listFundings")
 	never := func() bool { return false }
-	// chain returns the cursors that the pages of a reading name, and expects each page to be asked for by the cursor of the one before.
+	// chain returns the cursors that the pages of a reading name, and expects that each page was requested by the cursor of the page before.
 	chain := func(log *evidence.Log, reading string) (named []string) {
 		GinkgoHelper()
 		for n := 1; ; n++ {
@@ -59,12 +59,12 @@ var _ = Describe("A list that is read along cursors", func() {
 				Expect(x.Request.URL).To(ContainSubstring("cursor="+named[n-2]), string(x.Label))
 			}
 			var page struct{ NextCursor string }
-			_ = json.Unmarshal(x.Response.Body, &page) // a refusal names nothing
+			_ = json.Unmarshal(x.Response.Body, &page) // a refusal has no cursor
 			named = append(named, page.NextCursor)
 		}
 	}
 
-	It("is read twice more if its pages lose items, each time from the first page along the cursors that come then", func() {
+	It("is read twice more if its pages lose items, each time from the first page along the new cursors", func() {
 		log := certify(targetOf(newNode(cursors(func(offset int) int {
 			if offset > 0 {
 				offset++
@@ -82,7 +82,7 @@ var _ = Describe("A list that is read along cursors", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
-	It("is read once more if a page was refused once, and not a third time", func() {
+	It("is read a second time if a page was refused, but not a third time", func() {
 		var pages atomic.Int64
 		log := certify(targetOf(newNode(cursors(func(offset int) int { return offset }, func() bool { return pages.Add(1) == 1 }))))
 		first, _ := log.Get(list.With(evidence.ReadingCase("small", 2)))

@@ -41,7 +41,7 @@ var _ = Describe("The registry", func() {
 		Expect(err).To(MatchError(And(ContainSubstring("fwf_tset"), ContainSubstring("--node FWF_Test"))))
 	})
 
-	It("suggests an id once that several entries have", func() {
+	It("suggests an id only once, although several entries have it", func() {
 		_, err := probe.FindEntry([]byte(`[{"id":"XY"},{"id":"XY "},{"id":"XY"},{"id":"Z"}]`), "XYZ")
 		Expect(err).To(MatchError(ContainSubstring("did you mean --node XY or Z?")))
 	})
@@ -62,7 +62,7 @@ var _ = Describe("The registry", func() {
 		Expect(err).To(HaveOccurred())
 	})
 
-	It("never finds an entry without an id", func() {
+	It("never returns an entry without an id", func() {
 		_, err := probe.FindEntry([]byte(`[{"oauth2":"https://x.example"}]`), "")
 		Expect(err).To(HaveOccurred())
 	})

@@ -144,7 +144,7 @@ func oddForms() []row {
 	return append(rows, row{Label: "token.ok-after-form", Words: "after odd ones", Plan: after, Learn: keepTokenAs(AccessToken),
 		// The run continues with this token, because its issue may have revoked earlier ones.
 		Send: func(_ context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-			if !r.broken(at, rows) {
+			if !r.isBroken(at, rows) {
 				return recorder.Request{}, notApplicable("the node answered the odd requests, so there is nothing to compare")
 			}
 			return r.request(r.goodForm()), nil
@@ -174,7 +174,7 @@ func oddForm(group func() []row, make content) sender {
 			switch status := r.facts.status(earlier.Label); {
 			case status == http.StatusForbidden || status == http.StatusTooManyRequests:
 				return recorder.Request{}, notApplicable("%s was answered %d, after which no more odd token requests are sent", earlier.Label, status)
-			case r.facts.refusedConnection(earlier.Label):
+			case r.facts.isConnectionRefused(earlier.Label):
 				return recorder.Request{}, notApplicable("%s was refused its connection, after which no more odd token requests are sent", earlier.Label)
 			}
 		}
@@ -246,8 +246,8 @@ func oddCall(change func(r *run, o openapi.Operation, url string) (address, trie
 	})
 }
 
-// broken reports whether one of the calls of a resource got a 5xx or no answer.
-func (r *run) broken(at evidence.Resource, rows []row) bool {
+// isBroken reports whether one of the calls of a resource got a 5xx or no answer.
+func (r *run) isBroken(at evidence.Resource, rows []row) bool {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
 	return slices.ContainsFunc(rows, func(c row) bool {
@@ -259,7 +259,7 @@ func (r *run) broken(at evidence.Resource, rows []row) bool {
 // goodAfter makes the normal call after odd ones, if one of them got a 5xx or no answer.
 func goodAfter(rows []row) sender {
 	return func(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
-		if !r.broken(at, rows) {
+		if !r.isBroken(at, rows) {
 			return recorder.Request{}, notApplicable("the node answered the odd requests, so there is nothing to compare")
 		}
 		res, ok := r.facts.resource(at)

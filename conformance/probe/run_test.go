@@ -47,7 +47,7 @@ func guard(body []byte) evidence.Document {
 	return evidence.Document{Reduced: body}
 }
 
-// options are good ones for a target, with the evidence written to a buffer.
+// options returns valid options for a target, with the evidence written to a buffer.
 func options(t target.Target) (probe.Options, *bytes.Buffer) {
 	recorded := &bytes.Buffer{}
 	clock := func() time.Time { return begun }
@@ -79,7 +79,7 @@ func certify(t target.Target, change ...func(*probe.Options)) *evidence.Log {
 	return o.Journal.Log()
 }
 
-// labelsWithoutEnd lists the planned labels that were neither asked nor explained.
+// labelsWithoutEnd lists the planned labels that were neither sent nor recorded as not sent.
 func labelsWithoutEnd(log *evidence.Log) []evidence.Label {
 	var out []evidence.Label
 	for _, l := range log.Planned {
@@ -106,20 +106,20 @@ var _ = Describe("A run against a good node", func() {
 	}
 	given := func(label evidence.Label, name string) string { x, _ := log.Get(label); return x.Given[name] }
 
-	It("asks every planned label or explains it", func() {
+	It("sends every planned request or records why not", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 		Expect(*log.Ended).To(Equal(evidence.Ended{Complete: true, Requests: len(n.log())}))
 	})
 
-	It("reports a first budget, one for the whole run when the document is read, and keeps to them", func() {
-		var told []int
+	It("reports a budget at first and another after the document is read, and sends no more requests", func() {
+		var budgets []int
 		log := certify(targetOf(n), func(o *probe.Options) {
-			o.Planned = func(budget int, _ target.Politeness) { told = append(told, budget) }
+			o.Planned = func(budget int, _ target.Politeness) { budgets = append(budgets, budget) }
 		})
-		Expect(told).To(HaveLen(2))
-		Expect(told[0]).To(Equal(probe.Budgeted(targetOf(n), 0)))
-		Expect(told[1]).To(And(BeNumerically(">", told[0]), BeNumerically("<", probe.Budget(targetOf(n))), Equal(log.Run.Budget)))
-		Expect(log.Ended.Requests).To(BeNumerically("<=", told[1]))
+		Expect(budgets).To(HaveLen(2))
+		Expect(budgets[0]).To(Equal(probe.Budgeted(targetOf(n), 0)))
+		Expect(budgets[1]).To(And(BeNumerically(">", budgets[0]), BeNumerically("<", probe.Budget(targetOf(n))), Equal(log.Run.Budget)))
+		Expect(log.Ended.Requests).To(BeNumerically("<=", budgets[1]))
 		Expect(log.Run.Started).To(Equal(begun))
 	})
 
@@ -206,9 +206,9 @@ var _ = Describe("A run against a good node", func() {
 		repeated, _ := log.Get("op/listFundings.value-repeated")
 		var tried []string
 		for _, x := range n.log() {
-			asked, err := url.ParseRequestURI(x.uri)
+			sentURL, err := url.ParseRequestURI(x.uri)
 			Expect(err).NotTo(HaveOccurred())
-			for name, values := range asked.Query() {
+			for name, values := range sentURL.Query() {
 				if len(values) < 200 && !strings.HasSuffix(repeated.Request.URL, x.uri) { // some are repeated on purpose
 					Expect(values).To(HaveLen(1), x.uri)
 				}
@@ -232,7 +232,7 @@ var _ = Describe("A run against a good node", func() {
 		Expect(given("op/getFunding.unknown-id", "id")).To(Equal(func() string { x, _ := again.Get("op/getFunding.unknown-id"); return x.Given["id"] }()))
 	})
 
-	It("asks less when only the authorization is certified", func() {
+	It("sends fewer requests when only the authorization is certified", func() {
 		t := targetOf(n)
 		t.Profile, t.Second = "auth", nil
 		log := certify(t)
@@ -255,7 +255,7 @@ var _ = Describe("A run against a good node", func() {
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
 	})
 
-	It("asks in a partial run what was chosen, by label or by role, and what discovery needs", func() {
+	It("sends in a partial run the requests that were chosen by label or by role, and those that discovery needs", func() {
 		log := certify(targetOf(n), func(o *probe.Options) {
 			o.Wanted = []evidence.Label{"P.garbage", "list.size-2", "token.wrong-secret"}
 		})
@@ -263,7 +263,7 @@ var _ = Describe("A run against a good node", func() {
 			_, sent := log.Get(label)
 			Expect(sent).To(BeTrue(), string(label))
 		}
-		// A case on a resource that may still turn out to hold the role is asked, too, so only other cases are surely left out.
+		// A case of a resource that may have the role is sent, too. Only other cases are certainly left out.
 		for _, label := range []evidence.Label{"info.tampered", "op/listFundings.tampered", "op/getFunding.item-first", "token.basic"} {
 			_, sent := log.Get(label)
 			Expect(sent).To(BeFalse(), string(label))
@@ -272,18 +272,18 @@ var _ = Describe("A run against a good node", func() {
 	})
 
 	It("reports its progress label by label", func() {
-		var told []evidence.Label
+		var labels []evidence.Label
 		var counts [][2]int
 		certify(targetOf(n), func(o *probe.Options) {
 			o.Progress = func(done, planned int, label evidence.Label) {
-				told, counts = append(told, label), append(counts, [2]int{done, planned})
+				labels, counts = append(labels, label), append(counts, [2]int{done, planned})
 			}
 		})
-		Expect(told).To(ConsistOf(log.Planned))
+		Expect(labels).To(ConsistOf(log.Planned))
 		Expect(counts[len(counts)-1]).To(Equal([2]int{len(log.Planned), len(log.Planned)}))
 	})
 
-	It("judges the answers of operations by the document, and keeps an answer that the judge cannot take", func() {
+	It("judges the answers of operations by the document, and keeps an answer on which the judge panics", func() {
 		judged := certify(targetOf(n), func(o *probe.Options) {
 			o.Annotator = func(evidence.Document) (func(evidence.Exchange, openapi.Operation) evidence.SchemaFindings, error) {
 				return func(x evidence.Exchange, op openapi.Operation) evidence.SchemaFindings {
@@ -392,10 +392,10 @@ var _ = Describe("A token in use", func() {
 
 	It("is renewed when half of its life is over, without leaving its lane", func() {
 		n := newNode(func(n *node) { n.life = 60 })
-		var asked atomic.Int64
+		var ended atomic.Int64
 		log := certify(targetOf(n), func(o *probe.Options) {
-			o.Clock = func() time.Time { return begun.Add(time.Duration(asked.Load()) * time.Second) }
-			o.Progress = func(done, _ int, _ evidence.Label) { asked.Store(int64(done)) }
+			o.Clock = func() time.Time { return begun.Add(time.Duration(ended.Load()) * time.Second) }
+			o.Progress = func(done, _ int, _ evidence.Label) { ended.Store(int64(done)) }
 		})
 		x, _ := log.Get("info.cached-ok")
 		Expect(x.Status()).To(Equal(200))

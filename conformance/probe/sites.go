@@ -181,7 +181,7 @@ type attempt struct {
 	page   bool // the answer is a page for people
 }
 
-func (a attempt) found() bool { return a.status/100 == 2 }
+func (a attempt) wasFound() bool { return a.status/100 == 2 }
 
 // attempts returns the attempts for a site.
 func (r *run) attempts(at int) []attempt {
@@ -212,8 +212,8 @@ func (r *run) baseOf(o openapi.Operation) (Base, *unsent) {
 func (r *run) baseAt(at int) (Base, *unsent) {
 	p, tried := r.node.sites[at], r.attempts(at)
 	for _, fits := range []func(attempt) bool{
-		func(a attempt) bool { return a.found() && !a.page },
-		attempt.found,
+		func(a attempt) bool { return a.wasFound() && !a.page },
+		attempt.wasFound,
 		func(a attempt) bool { return a.status != 0 && a.status != 404 && a.status != 405 },
 	} {
 		if i := slices.IndexFunc(tried, fits); i >= 0 {

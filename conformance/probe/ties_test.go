@@ -18,7 +18,7 @@ var _ = Describe("Ties of a list", func() {
 		`{"id":"d","deadline":"2027-01-01T12:00:00+01:00","kind":"B","dates":{"open":1}}`, `{"id":"a","deadline":"2027-02-01T12:00:00+01:00","kind":"A","dates":{"open":10}}`,
 		`{"id":"c","deadline":"2027-02-01T11:00:00Z","kind":"B","dates":{"open":9}}`, `{"id":"b","kind":"B","dates":{"open":9}}`))
 
-	It("lie between items with equal values of the member that the list is sorted by, and before the first without one", func() {
+	It("are between items with equal values of the member by which the list is sorted, and before the first item without a value", func() {
 		Expect(list.ties()).To(HaveExactElements(2, 3))
 	})
 
@@ -27,15 +27,15 @@ var _ = Describe("Ties of a list", func() {
 			Expect(list.tiesBy(order)).To(HaveExactElements(want))
 		},
 		Entry(nil, "kind", 2, 3), Entry(nil, "-kind", 1, 2), Entry(nil, "kind:desc", 1, 2), Entry(nil, "kindAsc", 2, 3),
-		Entry("numbers", "open", 2), Entry("numbers, down", "open,desc", 2),
+		Entry("numbers", "open", 2), Entry("numbers, descending", "open,desc", 2),
 	)
 
-	It("are preferred where they hold whether absent values come first or last", func() {
+	It("are preferred if they do not depend on whether absent values come first or last", func() {
 		Expect(columns{"rank": {"", "5", "5", "", "5", "5", "1"}}.tiesBy("-rank")).To(HaveExactElements(1, 3, 5))
 		Expect(columns{"rank": {"5", "5", "", "", "4", "3"}}.tiesBy("-rank")).To(HaveExactElements(1))
 	})
 
-	It("put orders by numbers first that differ as texts", func() {
+	It("prefer orders by numbers that would differ as texts", func() {
 		amounts := columns{"title": {"b", "a"}, "budget.amount": {"200", "1000"}, "year": {"2026", "2027"}}
 		orders := [][]pair{{{"sort", "title"}}, {{"sort", "-title"}}, {{"sort", "year"}}, {{"sort", "budget"}, {"dir", "desc"}}, {{"sort", "-budget"}}}
 		for seed := range 10 {
@@ -45,7 +45,7 @@ var _ = Describe("Ties of a list", func() {
 		}
 	})
 
-	It("do not exist where members are unknown, or values differ", func() {
+	It("do not exist if members are unknown, or values differ", func() {
 		Expect(list.tiesBy("colour")).To(BeEmpty())
 		Expect(list.tiesBy("id")).To(BeEmpty())
 	})

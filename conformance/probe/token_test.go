@@ -61,7 +61,7 @@ var _ = Describe("A token", func() {
 		Expect(ok).To(BeFalse())
 	})
 
-	DescribeTable("is fetched again when under half of its life or 30 seconds are left",
+	DescribeTable("is requested again when less than half of its life or less than 30 seconds are left",
 		func(life, age time.Duration, want bool) {
 			t := probe.Token{Value: "t", Obtained: now, Life: life}
 			Expect(t.Stale(now.Add(age))).To(Equal(want))
@@ -77,7 +77,7 @@ var _ = Describe("A token", func() {
 })
 
 var _ = Describe("A resource", func() {
-	It("is asked as the interface document shows", func() {
+	It("is requested as the interface document shows", func() {
 		info := probe.Resource{Name: evidence.Info, URL: "https://api.example/info", JSONType: true}
 		ask := info.Authorized("t")
 

@@ -64,7 +64,7 @@ var _ = Describe("Trials of a parameter", func() {
 		Entry("a pattern", `"schema":{"type":"string","pattern":"^[0-9]+$","minLength":2}`, "against-pattern≠unknown", "too-short≠a"),
 		Entry("a pattern that Go can't read", `"schema":{"type":"string","pattern":"^(?=x)","maxLength":3}`, "too-long≠aaaa"),
 		Entry("no legal value of the longest length for a format", `"schema":{"type":"string","format":"email","maxLength":3}`, "too-long≠uuuu"),
-		Entry("nothing said", `"schema":{"type":"string"}`),
+		Entry("a schema without rules", `"schema":{"type":"string"}`),
 		Entry("an object", `"schema":{"type":"object"}`),
 		Entry("required", `"required":true,"schema":{"type":"string"}`, "absent"),
 		Entry("Swagger 2.0", `"type":"integer","minimum":3`, "at-minimum=3", "below-minimum≠2", "wrong-type≠unknown"),
@@ -99,13 +99,13 @@ var _ = Describe("Trials of a parameter", func() {
 	}
 	far := target.Target{TokenURL: "https://sso.example/t", InfoURL: "https://api.example/i", BaseURL: "https://api.example"}
 
-	It("leave pages and filters of the list to the rules of paging", func() {
+	It("do not include the pages and filters of the list, which have rules of their own", func() {
 		n := node(far, `{"name":"q","in":"query","schema":{"type":"string"}}`)
 		list, _ := n.Operation("list")
 		Expect(trialTexts(trialsOn(n, list))).To(Equal([]string{"outside-enum≠" + n.unknownWord(), "longest=" + strings.Repeat(n.unknownWord()[:1], 20), "too-long≠" + strings.Repeat(n.unknownWord()[:1], 21)}))
 	})
 
-	It("are few in a large document, the most telling ones first", func() {
+	It("are few in a large document, the most useful ones first", func() {
 		n := node(far, `{"name":"lang","in":"query","schema":{"enum":["de","en","fr"]}}`)
 		all := parameterPlan(n).Labels()
 		Expect(len(n.Executable)).To(BeNumerically(">", maxSampled))

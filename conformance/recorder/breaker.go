@@ -193,7 +193,7 @@ func (r *Recorder) observe(ctx context.Context, req Request, p prepared, o outco
 	for _, l := range routesOf(p, req) {
 		switch {
 		// A refusal comes from the guard that checks credentials, and does not show that the server behind the guard answers.
-		case o.reply != nil && (l.credential == "" || !refusal(o.reply.status)):
+		case o.reply != nil && (l.credential == "" || !isRefusal(o.reply.status)):
 			r.breaker.answered(l, p.request.URL, o.reply.status, o.duration, safe)
 		case o.reply != nil:
 		case o.failure.Kind == evidence.FailureTimeout && safe:
@@ -207,8 +207,8 @@ func (r *Recorder) observe(ctx context.Context, req Request, p prepared, o outco
 	}
 }
 
-// refusal reports whether a status refuses credentials.
-func refusal(status int) bool {
+// isRefusal reports whether a status refuses credentials.
+func isRefusal(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 

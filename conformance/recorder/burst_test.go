@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// meeting is a node whose requests wait for each other: it answers when so many of them have arrived.
+// meeting is a node whose requests wait for each other: it answers when a given number of them has arrived.
 type meeting struct {
 	expected int
 	mu       sync.Mutex
@@ -75,11 +75,11 @@ var _ = Describe("A burst", func() {
 			Expect(a.Beside).To(BeEmpty())
 			Expect(r.recorder.Sent()).To(Equal(1))
 		},
-		Entry("below two requests a second", func(o *recorder.Options) { o.Rate = 1.9 }),
-		Entry("where requests are sent one at a time", func(o *recorder.Options) { o.Concurrency = 1 }),
+		Entry("with a rate below two requests a second", func(o *recorder.Options) { o.Rate = 1.9 }),
+		Entry("if requests are sent one at a time", func(o *recorder.Options) { o.Concurrency = 1 }),
 	)
 
-	It("is not sent after the node refused a request for load, and says so", func() {
+	It("is not sent after the node refused a request for load, and gives that reason", func() {
 		r := newFixture(limited)
 		url := serve(answers(status(429, "Retry-After", "1"), text("good"))).URL
 		r.send(recorder.Request{URL: url})
@@ -117,13 +117,13 @@ var _ = Describe("A burst", func() {
 		Expect(r.recorder.Sent()).To(Equal(2))
 	})
 
-	It("sends more at the same time where the rate is not limited", func() {
+	It("sends more requests at the same time if the rate is not limited", func() {
 		r := newFixture()
 		Expect(r.recorder.Burst()).To(Equal(7))
 		Expect(burst(r, serve(newMeeting(4).ServeHTTP).URL).Status).To(Equal(200))
 	})
 
-	It("leaves its slot to others also if a request beside it is repeated", func() {
+	It("frees its slots for other requests, even if a request of the burst is repeated", func() {
 		r := newFixture(limited)
 		url := serve(status(500)).URL
 		a := r.send(recorder.Request{Label: "a.ok", URL: url, Beside: []recorder.Request{{URL: url}, {URL: "not a URL"}}})

@@ -25,14 +25,14 @@ func bearer(token string) []evidence.Field {
 }
 
 var _ = Describe("Credentials", func() {
-	It("of one origin are sent only there, and without other secrets", func() {
-		var asked int
-		s := serve(func(http.ResponseWriter, *http.Request) { asked++ })
+	It("of one origin are sent only to that origin, and without other secrets", func() {
+		var requests int
+		s := serve(func(http.ResponseWriter, *http.Request) { requests++ })
 		r := newFixture(allow("https://node.example"))
 		r.Redactor.Secret("staging_secret", "a-secret-of-staging")
 		ask := recorder.Request{Method: http.MethodPost, URL: s.URL, Body: []byte("client_secret=a-secret-of-staging"), Credential: "staging_secret", Recipient: s.URL}
 		Expect(r.send(ask).Failure()).To(BeNil())
-		Expect(asked).To(Equal(1))
+		Expect(requests).To(Equal(1))
 
 		for _, change := range []func(*recorder.Request){
 			func(a *recorder.Request) { a.Recipient = "https://staging.example" },
@@ -44,10 +44,10 @@ var _ = Describe("Credentials", func() {
 			change(&other)
 			Expect(r.send(other).Failure().Message).To(ContainSubstring("may not receive"))
 		}
-		Expect(asked).To(Equal(1))
+		Expect(requests).To(Equal(1))
 	})
 
-	It("that a client was issued are compared with the first one, as far as chance goes", func() {
+	It("that a client gets are compared with its first token, to count the random bits", func() {
 		r, n := newFixture(), 0
 		url := serve(func(w http.ResponseWriter, _ *http.Request) {
 			n++
@@ -75,7 +75,7 @@ var _ = Describe("Credentials", func() {
 		Expect(r.send(recorder.Request{URL: s.URL, Header: bearer("x"), Credential: "access_token"}).OK()).To(BeTrue())
 	})
 
-	DescribeTable("are recognised without being named",
+	DescribeTable("are recognised although the request does not name them",
 		func(ask func(*recorder.Request)) {
 			r := newFixture()
 			a := recorder.Request{Method: "POST", URL: serve(text("")).URL}
@@ -211,8 +211,8 @@ var _ = Describe("Credentials", func() {
 		Entry("by one name", `{"access_token":"the-first-abcdefghijkl","token_type":"Bearer","access_token":"the-last-abcdefghijkl"}`),
 		Entry("by a name with an escape", `{"access\u005ftoken":"the-first-abcdefghijkl","access_token":"the-last-abcdefghijkl"}`),
 		Entry("by names in two cases", `{"ACCESS_token":"the-first-abcdefghijkl","access_token":"the-last-abcdefghijkl"}`),
-		Entry("before one in another case, which is another member", `{"access_token":"the-last-abcdefghijkl","ACCESS_TOKEN":"the-first-abcdefghijkl"}`),
-		Entry("before one that is not a string", `{"access\u005ftoken":"the-last-abcdefghijkl","access_token":7}`),
+		Entry("before a name in another case, which is another member", `{"access_token":"the-last-abcdefghijkl","ACCESS_TOKEN":"the-first-abcdefghijkl"}`),
+		Entry("before a value that is not a string", `{"access\u005ftoken":"the-last-abcdefghijkl","access_token":7}`),
 	)
 
 	It("are named after the case that issued them", func() {

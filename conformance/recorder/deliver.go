@@ -148,14 +148,14 @@ func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome
 		switch {
 		case req.Once:
 			return o
-		case o.overloaded(): // the limit answers before anything else is checked
+		case o.isOverloaded(): // the limit answers before anything else is checked
 			if o.refused == MaxTooMany || req.NoRetry && o.refused == MaxTooManyOnce {
 				return o
 			}
 			continue // the gate waits as long as the node says
 		case req.NoRetry && established && !(req.RepeatCrash && !repeated && o.status() == http.StatusInternalServerError):
 			return o
-		case !repeated && o.transient():
+		case !repeated && o.isTransient():
 			repeated = true
 			if !r.options.Loopback {
 				wait = RetryPause
@@ -177,13 +177,13 @@ func (o outcome) status() int {
 	return o.reply.status
 }
 
-// overloaded reports whether the node refused the request for load: 429, or 503 with Retry-After.
-func (o outcome) overloaded() bool {
+// isOverloaded reports whether the node refused the request for load: 429, or 503 with Retry-After.
+func (o outcome) isOverloaded() bool {
 	return o.status() == http.StatusTooManyRequests || o.status() == http.StatusServiceUnavailable && o.reply.header.Get("Retry-After") != ""
 }
 
-// transient reports whether the outcome is a network error or a server error that the next attempt may not meet.
-func (o outcome) transient() bool {
+// isTransient reports whether the outcome is a network error or a server error that the next attempt may not meet.
+func (o outcome) isTransient() bool {
 	if o.failure != nil {
 		switch o.failure.Kind {
 		case evidence.FailureCanceled, evidence.FailureRefused, evidence.FailureTLS: // repeating would not help
@@ -216,7 +216,7 @@ func (r *Recorder) sendOnce(ctx context.Context, req Request, p prepared, o *out
 	}
 	o.reply, o.failure = result.reply, result.failure
 	switch { // before another request takes the slot
-	case o.overloaded():
+	case o.isOverloaded():
 		o.refused++
 		r.gate.refused(epoch, o.status(), retryAfter(o.reply.header, r.options.Clock(), RetryPause<<(o.refused-1)))
 	case o.reply != nil:

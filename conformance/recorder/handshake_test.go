@@ -41,7 +41,7 @@ func (r *fixture) greet(g recorder.HandshakeRequest) evidence.Handshake {
 	return kept
 }
 
-// serveBytes starts a server that answers every connection with these bytes, and then holds it open or closes it. It returns the URL.
+// serveBytes starts a server that answers every connection with these bytes, and then keeps the connection open or closes it. It returns the URL.
 func serveBytes(bytes string, hold bool) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
@@ -212,7 +212,7 @@ var _ = Describe("A handshake", func() {
 		Expect(h.Completed()).To(BeFalse())
 	})
 
-	It("distinguishes its own faults from those of the server", func() {
+	It("distinguishes faults of this machine from faults of the server", func() {
 		h := newFixture().greet(recorder.HandshakeRequest{Label: "tls/token.tls10", URL: serveBytes("", true), Oldest: tls.VersionTLS13, Newest: tls.VersionTLS10})
 		Expect(h.Failure.Kind).To(Equal(evidence.FailureLocal))
 	})

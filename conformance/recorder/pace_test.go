@@ -55,7 +55,7 @@ func refusal(status int, retryAfter bool) func(http.ResponseWriter, time.Duratio
 }
 
 var _ = Describe("Pace", func() {
-	DescribeTable("finds the rate that the node bears",
+	DescribeTable("finds the rate that the node accepts",
 		func(burst int, every time.Duration, refuse func(http.ResponseWriter, time.Duration), atMost float64) {
 			var slower []evidence.Slowdown
 			r := newFixture(func(o *recorder.Options) { o.Slowed = func(s evidence.Slowdown) { slower = append(slower, s) } })
@@ -82,7 +82,7 @@ var _ = Describe("Pace", func() {
 		Entry("503 with Retry-After, 200 a second", 200, 5*time.Millisecond, refusal(503, true), 1.5),
 	)
 
-	It("does not slow down for ever where the node refuses each tenth request, whatever the rate", func() {
+	It("does not slow down without end if the node refuses every tenth request at any rate", func() {
 		r := newFixture()
 		began, n := r.now, 0
 		url := serve(func(w http.ResponseWriter, _ *http.Request) {
@@ -128,7 +128,7 @@ var _ = Describe("Pace", func() {
 		Expect(r.slept).To(Equal([]time.Duration{9 * time.Second}))
 	})
 
-	It("stays below the rate of its options, and gets back to it", func() {
+	It("stays below the rate of its options, and returns to it", func() {
 		r := newFixture(func(o *recorder.Options) { o.Rate = 4 })
 		url := serve(answers(status(429, "Retry-After", "1"), text("good"))).URL
 		for range 480 { // the rate is raised after every 20

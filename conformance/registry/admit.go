@@ -39,8 +39,8 @@ type Admission struct {
 	// Refused is when the token endpoint refused the drawn client, Proved when control was proved.
 	Refused time.Time `json:"refused,omitzero"`
 	Proved  time.Time `json:"proved,omitzero"`
-	// Tried is the last run; nil before. Run is the run in which the node passed; nil before. Calls are those of the last delayed check. Checked is when the node passed it, Certified
-	// when the admission was complete.
+	// Tried is the last run; nil before the first. Run is the run in which the node passed; nil until it passes. Calls are the calls of the last delayed
+	// check. Checked is when the node passed that check, Certified when the admission was complete.
 	Tried     *AdmissionRun `json:"tried,omitempty"`
 	Run       *AdmissionRun `json:"run,omitempty"`
 	Calls     []DelayedCall `json:"calls,omitempty"`
@@ -69,8 +69,8 @@ func (a *Admission) History() string {
 // Close lets other processes continue the admission.
 func (a *Admission) Close() error { return a.lock.Close() }
 
-// OpenAdmission continues the admission of an entry, or begins one. Until it is closed, other processes get [ErrBusy]: two at once would draw two clients, and
-// write the files of two runs into one directory.
+// OpenAdmission continues the admission of an entry, or begins one. Until the admission is closed, other processes get [ErrBusy]: two processes would draw
+// two clients, and write the files of two runs into one directory.
 func (o Operator) OpenAdmission(entry []byte, m Method, random io.Reader) (*Admission, Entry, error) {
 	e, err := EntryOf(entry)
 	if err != nil {
@@ -80,7 +80,7 @@ func (o Operator) OpenAdmission(entry []byte, m Method, random io.Reader) (*Admi
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, e, err
 	}
-	lock, err := openBolt(strings.TrimSuffix(path, ".json")+".lock", false) // it locks files on every platform
+	lock, err := openBolt(strings.TrimSuffix(path, ".json")+".lock", false) // bbolt locks files on every platform
 	if err != nil {
 		return nil, e, fmt.Errorf("open the admission of %s: %w", report.Plain(e.ID), err)
 	}
@@ -140,8 +140,8 @@ func (o Operator) saveAdmission(a *Admission) error {
 	return WriteFile(o.Dir.Admission(a.ID), 0o600, append(text, '\n'))
 }
 
-// CertifyAdmission certifies a node that proved control, in a blind run, and draws when the delayed check is due. If an earlier call certified the node
-// within a day, it returns that report. suite is the version of rin.
+// CertifyAdmission certifies a node that proved control, in a blind run, and draws when the delayed check is due. If an earlier call certified the node less
+// than a day ago, it returns the report of that call. suite is the version of rin.
 func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d Document, p NodePolicy, random io.Reader, suite string) (report.Report, error) {
 	if run, ok := o.recentRun(a, suite); ok {
 		return run.Report, nil
@@ -149,7 +149,7 @@ func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d
 	a.Run, a.Calls, a.Checked = nil, nil, time.Time{}
 	night := Night(string(NightOf(o.Now())) + admissionSuffix)
 	dir := o.Dir.RunDir(e.ID, night)
-	for i := 2; isFile(filepath.Join(dir, certificate.CertificateFile)); i++ { // an earlier admission of this night, whose certificate is about these files
+	for i := 2; isFile(filepath.Join(dir, certificate.CertificateFile)); i++ { // an earlier admission of this night, whose certificate needs these files
 		night = Night(fmt.Sprintf("%s-%d%s", NightOf(o.Now()), i, admissionSuffix))
 		dir = o.Dir.RunDir(e.ID, night)
 	}
@@ -182,7 +182,7 @@ func (o Operator) CertifyAdmission(ctx context.Context, a *Admission, e Entry, d
 	return got, o.saveAdmission(a)
 }
 
-// WhyAgain says why a node that was tested for its admission is tested again; "" if it was not, or if its run counts.
+// WhyAgain says why a node that was tested for its admission is tested again; "" if it was not tested, or if its run still counts.
 func (o Operator) WhyAgain(a *Admission, suite string) string {
 	if _, counts := o.recentRun(a, suite); counts {
 		return ""
@@ -223,7 +223,7 @@ func (o Operator) admit(h *History, a *Admission, e Entry, r Record) error {
 		var changes []Change
 		if n.Requirements, changes = compareJudged(r.Requirements, n.Requirements, r.Night); n.Admission == nil || !n.Admission.Started.Equal(r.Started) {
 			r.Changes = changes
-		} else { // an earlier call was interrupted, and has compared them
+		} else { // an earlier call, which was interrupted, has compared the outcomes
 			r.Changes = n.Admission.Changes
 		}
 		n.Tested, n.Good, n.TestedAt, n.GoodAt = max(n.Tested, r.Night), max(n.Good, r.Night), later(n.TestedAt, started), later(n.GoodAt, started)
@@ -283,14 +283,15 @@ func Patch(document []byte, a Admission) ([]Operation, Document, error) {
 			patch = nil
 		}
 		entries[i] = a.Entry
-		d, err := patched(entries)
+		d, err := documentOf(entries)
 		return patch, d, err
 	}
-	d, err := patched(append(entries, a.Entry))
+	d, err := documentOf(append(entries, a.Entry))
 	return patch, d, err
 }
 
-func patched(entries []json.RawMessage) (Document, error) {
+// documentOf returns a registry document with the entries.
+func documentOf(entries []json.RawMessage) (Document, error) {
 	text, err := json.Marshal(map[string][]json.RawMessage{"member": entries})
 	if err != nil {
 		return Document{}, err

@@ -42,7 +42,7 @@ func ChangedEntries(before, after Document) []EntryChange {
 		}
 	}
 	for _, e := range before.Entries {
-		if _, left := after.Find(e.ID); !left {
+		if _, found := after.Find(e.ID); !found {
 			all = append(all, EntryChange{Removed, e.ID})
 		}
 	}
@@ -62,20 +62,20 @@ func HiddenEntries(before, after Document) error {
 		faults = append(faults, errors.New("the document has member twice, and parsers disagree on which one counts"))
 	}
 	had := map[string]bool{}
-	old, _, _ := probe.Members(before.Text) // without a document before there are none
+	old, _, _ := probe.Members(before.Text) // without an earlier document there are no entries
 	for _, raw := range old {
 		had[compact(raw)] = true
 	}
 	for i, raw := range entries {
-		if fault := hiddenBy(raw); fault != "" && !had[compact(raw)] {
+		if fault := hiddenReason(raw); fault != "" && !had[compact(raw)] {
 			faults = append(faults, fmt.Errorf("entry %d of the document%s", i+1, fault))
 		}
 	}
 	return errors.Join(faults...)
 }
 
-// hiddenBy says why an entry is not read, or not by all parsers in the same way; "" if neither holds.
-func hiddenBy(raw json.RawMessage) string {
+// hiddenReason says why an entry is not read, or why parsers may read it differently; "" if all parsers read it alike.
+func hiddenReason(raw json.RawMessage) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil || members == nil {
 		return ": expected an object, got another value"
@@ -84,7 +84,7 @@ func hiddenBy(raw json.RawMessage) string {
 	if json.Unmarshal(members["id"], &id) != nil || strings.TrimSpace(id) == "" {
 		return ": expected an id, as a text, got none"
 	}
-	if id = strings.TrimSpace(id); !usableID(id) {
+	if id = strings.TrimSpace(id); !isUsableID(id) {
 		return fmt.Sprintf(": expected an id of at most %d bytes, without control characters", maxID)
 	}
 	if twice := openapi.RepeatedMembers(raw); len(twice) > 0 {

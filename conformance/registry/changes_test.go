@@ -33,7 +33,7 @@ var _ = Describe("What a new registry document hides from its changes", func() {
 		Entry("the list of entries twice", `{"id":"N2"}],"member":[{"id":"N1"}`, "the document has member twice"),
 	)
 
-	It("does not include plain entries, nor what the document had before", func() {
+	It("does not include valid entries, and entries that the document had before", func() {
 		Expect(hidden(registry.Document{}, documentWith(`{"id":"N2","name":"Ü"}`))).To(Succeed())
 		old, err := registry.ReadDocument([]byte(documentWith(`{"oauth2": "https://x/t"}`)))
 		Expect(err).NotTo(HaveOccurred())

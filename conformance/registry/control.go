@@ -20,7 +20,7 @@ type Method string
 
 // The methods.
 const (
-	// ByClient exchanges a client: an id that the registry draws is refused, the node's operator creates it, and it is accepted.
+	// ByClient draws a client id. The node must refuse it at first, and accept it after its operator has created the client.
 	ByClient Method = "client"
 	// ByWellKnown looks for a drawn text at each origin of the entry, ByDNS in a TXT record of each host.
 	ByWellKnown Method = "well-known"
@@ -52,15 +52,15 @@ var ErrWaiting = errors.New("waiting for the node's operator")
 // ControlError is an answer of a node that keeps its operator from showing control. A request without an answer is not such an error: the registry's own network may be
 // at fault.
 type ControlError struct {
-	Request string // which one
+	Request string // the request that was answered wrongly
 	Fault   string
 }
 
 // Error implements error.
 func (e *ControlError) Error() string { return e.Fault }
 
-// Prove asks for the proof of control. secret is that of the drawn client; zero until the node's operator has handed it over. The error wraps
-// [ErrWaiting] while something is left to do for them, and a [*ControlError] if the node answered wrongly.
+// Prove asks for the proof of control. secret is the secret of the drawn client; zero until the node's operator has handed it over. The error wraps
+// [ErrWaiting] while that operator has something left to do, and a [*ControlError] if the node answered wrongly.
 func (o Operator) Prove(ctx context.Context, a *Admission, e Entry, p Prover, secret target.Secret) error {
 	if !a.Proved.IsZero() {
 		return nil
@@ -71,16 +71,16 @@ func (o Operator) Prove(ctx context.Context, a *Admission, e Entry, p Prover, se
 		err = o.proveByClient(ctx, a, e, p, secret)
 	case ByWellKnown:
 		for _, origin := range originsOf(e) {
-			status, body, failed := p.Get(ctx, origin+wellKnownPath+a.Token, nil)
-			if failed != nil || status != 200 || strings.TrimSpace(string(body)) != a.Answer {
+			status, body, getErr := p.Get(ctx, origin+wellKnownPath+a.Token, nil)
+			if getErr != nil || status != 200 || strings.TrimSpace(string(body)) != a.Answer {
 				err = errors.Join(err, fmt.Errorf("%w: %s%s%s does not answer 200 with the text alone", ErrWaiting, origin, wellKnownPath, a.Token))
 			}
 		}
 	case ByDNS:
 		for _, origin := range originsOf(e) {
 			name := dnsName(origin)
-			records, failed := p.TXT(ctx, name)
-			if failed != nil || !contains(records, a.Answer) {
+			records, lookupErr := p.TXT(ctx, name)
+			if lookupErr != nil || !contains(records, a.Answer) {
 				err = errors.Join(err, fmt.Errorf("%w: the TXT record %s does not hold the text", ErrWaiting, name))
 			}
 		}

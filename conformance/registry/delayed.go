@@ -18,15 +18,15 @@ import (
 )
 
 // This file makes the delayed check of an admission and of a night: four requests some minutes after the run, one for a new token and three calls, with
-// nothing by which the node could connect them to it. They find a node that behaves well only while it is tested.
+// nothing by which the node could connect them to the run. They find a node that behaves well only while it is tested.
 
 // defaultDelay is how long after the run the delayed check is due, unless the policy says another time or the node is on loopback.
 const defaultDelay = 10 * time.Minute
 
-// maxRunAge is the age up to which an admission continues with its run. With an older run it begins again.
+// maxRunAge is the age up to which an admission continues with its run. With an older run the admission begins again.
 const maxRunAge = day
 
-// AdmissionRun is the run by which a node was certified for its admission.
+// AdmissionRun is a run of a node for its admission.
 type AdmissionRun struct {
 	Night   Night     `json:"night"`
 	Started time.Time `json:"started"`
@@ -61,7 +61,7 @@ func due(e Entry, ended time.Time, delay *time.Duration, s draw.Source) time.Tim
 	case delay != nil:
 		after = *delay
 	case onLoopback(e.TokenURL) && onLoopback(e.InfoURL):
-		after = 0 // waits between repeated requests are dropped there
+		after = 0 // rin does not wait on loopback
 	}
 	return ended.Add(after + after*time.Duration(s.Below(51))/100).UTC().Truncate(time.Second)
 }
@@ -89,7 +89,7 @@ func (o Operator) CheckAdmission(ctx context.Context, a *Admission, e Entry, p P
 	return o.saveAdmission(a)
 }
 
-// contradiction returns [ErrTwoFaced] with each call whose answer contradicts the run that ended then; nil if none does.
+// contradiction returns [ErrTwoFaced] with each call whose answer contradicts the run, and the time since the run ended; nil if no answer does.
 func contradiction(calls []DelayedCall, ended time.Time) (wrong error) {
 	for _, c := range calls {
 		if c.Wrong != "" {
@@ -161,7 +161,7 @@ func (o Operator) threeCalls(ctx context.Context, at, token string, p Prover, s 
 	return calls, nil
 }
 
-// isJSON reports whether a body is JSON; of one that was cut at [MaxReply], whether its beginning is.
+// isJSON reports whether a body is JSON. A body that was cut at [MaxReply] is judged by its beginning.
 func isJSON(body []byte) bool {
 	var syntax *json.SyntaxError
 	err := json.Unmarshal(body, new(json.RawMessage))

@@ -17,8 +17,8 @@ import (
 	"github.com/rin-network/rin/conformance/report"
 )
 
-// This file makes the delayed checks of a night, one for each node that passed. Until its check the record of a node is on the disk, but does not count. If
-// the run is killed meanwhile, the next one continues it, and no night is counted twice.
+// This file makes the delayed checks of a night, one for each node that passed. Until its check, the record of a node is on the disk but does not count. If
+// the run is killed meanwhile, the next run continues it, and no night is counted twice.
 
 // DelayedChecks is what the delayed checks of a night need from their caller.
 type DelayedChecks struct {
@@ -31,7 +31,7 @@ type DelayedChecks struct {
 // CheckPolicy says when the delayed check of a night is made.
 type CheckPolicy struct {
 	Off bool
-	// After is how long after the last run it is due; nil for the default.
+	// After is how long after the last run of the night the check is due; nil for the default.
 	After *time.Duration
 }
 
@@ -69,8 +69,8 @@ func (o Operator) needsCheck(r Record) bool {
 	return o.DelayedChecks != nil && !o.Policy.NightCheck.Off && r.Result == Passed
 }
 
-// waiting is a node that waits for its delayed check. earlier reports that an earlier run of the night tested it.
-type waiting struct {
+// waitingNode is a node that waits for its delayed check. earlier reports that an earlier run of the night tested it.
+type waitingNode struct {
 	id      string
 	earlier bool
 	due     time.Time
@@ -78,22 +78,22 @@ type waiting struct {
 
 // makeDelayedChecks makes the delayed checks of a night, each when it is due, and counts the records that waited for them. If the context ends, the
 // remaining nodes wait for the next run of the night.
-func (o Operator) makeDelayedChecks(ctx context.Context, h *History, part *Part, nodes []waiting, sum *Summary, step func(Step)) error {
+func (o Operator) makeDelayedChecks(ctx context.Context, h *History, part *Part, nodes []waitingNode, sum *Summary, step func(Step)) error {
 	if err := o.schedule(h, part, nodes, sum.Night); err != nil {
 		return err
 	}
 	var mu sync.Mutex
 	done := 0
-	working, ctx := errgroup.WithContext(ctx)
-	working.SetLimit(max(1, o.Policy.AtOnce))
+	workers, ctx := errgroup.WithContext(ctx)
+	workers.SetLimit(max(1, o.Policy.AtOnce))
 	for _, n := range nodes {
 		if wait := n.due.Sub(o.Now()); wait > 0 && ctx.Err() == nil && !o.hasStopFile() {
 			o.DelayedChecks.Wait(ctx, wait)
 		}
-		working.Go(func() error {
+		workers.Go(func() error {
 			r, err := o.waitingRecord(h, part, n.id, sum.Night)
 			if err == nil && ctx.Err() == nil {
-				r.check(o.checkLater(ctx, r))
+				r.applyCheck(o.checkLater(ctx, r))
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -117,11 +117,11 @@ func (o Operator) makeDelayedChecks(ctx context.Context, h *History, part *Part,
 			return nil
 		})
 	}
-	return working.Wait()
+	return workers.Wait()
 }
 
 // schedule draws when each delayed check is due, some minutes after the last run of the night, and sorts the nodes by it.
-func (o Operator) schedule(h *History, part *Part, nodes []waiting, night Night) error {
+func (o Operator) schedule(h *History, part *Part, nodes []waitingNode, night Night) error {
 	if len(nodes) == 0 {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (o Operator) schedule(h *History, part *Part, nodes []waiting, night Night)
 		}
 		nodes[i].due = due(r.entry(), last, o.Policy.NightCheck.After, s)
 	}
-	slices.SortStableFunc(nodes, func(a, b waiting) int { return a.due.Compare(b.due) })
+	slices.SortStableFunc(nodes, func(a, b waitingNode) int { return a.due.Compare(b.due) })
 	return nil
 }
 
@@ -174,8 +174,8 @@ func (o Operator) checkLater(ctx context.Context, r Record) DelayedCheck {
 	return c
 }
 
-// check applies a delayed check to the record: a node that answers differently has not passed.
-func (r *Record) check(c DelayedCheck) {
+// applyCheck puts a delayed check into the record: a node that answers differently has not passed.
+func (r *Record) applyCheck(c DelayedCheck) {
 	r.Waits, r.DelayedCheck = false, &c
 	if c.Result == CheckFailed {
 		r.Result, r.Headline, r.Why = Failed, "Passed, and answered differently when it was not tested", c.Why
@@ -190,14 +190,14 @@ func (r Record) ended() time.Time {
 // entry returns the entry by which the node was tested.
 func (r Record) entry() Entry { return Entry{ID: r.Node, InfoURL: r.InfoURL, TokenURL: r.TokenURL} }
 
-// addLeft adds a node that waits for the next run of the night.
-func (s *Summary) addLeft(n waiting) {
+// addLeft counts a node as left for the next run of the night.
+func (s *Summary) addLeft(n waitingNode) {
 	s.uncountPassed(n)
 	s.Left, s.Why = append(s.Left, n.id), interrupted
 }
 
-// uncountPassed subtracts a node from those that passed.
-func (s *Summary) uncountPassed(n waiting) {
+// uncountPassed undoes the count of a node that waits: as tested by an earlier run, or as passed in this one.
+func (s *Summary) uncountPassed(n waitingNode) {
 	if n.earlier {
 		s.Before--
 		return
@@ -234,7 +234,7 @@ func (o Operator) countOverdue(h *History, night Night) error {
 		if err != nil || !waits {
 			return err
 		}
-		r.check(DelayedCheck{At: o.Now().UTC().Truncate(time.Second), Result: CheckOpen, Why: "the run of this night ended before it"})
+		r.applyCheck(DelayedCheck{At: o.Now().UTC().Truncate(time.Second), Result: CheckOpen, Why: "the run of this night ended before it"})
 		if _, err := o.Count(h, &r); err != nil {
 			return err
 		}

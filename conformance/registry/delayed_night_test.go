@@ -22,7 +22,7 @@ import (
 // delayedNetwork is a network with delayed checks.
 type delayedNetwork struct {
 	*network
-	// open is a node that accepts any credential after its run, silent one that does not answer any more; calls counts their requests.
+	// open is a node that accepts any credential after its run, silent a node that does not answer any more; calls counts the requests to both.
 	open, silent string
 	calls        map[string]int
 	waits        []time.Duration
@@ -108,7 +108,7 @@ var _ = Describe("The delayed check of a night", func() {
 		Expect(page("N3")).To(And(ContainSubstring("nothing was learnt"), Not(ContainSubstring("/home/operator"))))
 	})
 
-	It("asks for what the run saw protected, without reading its evidence again", func() {
+	It("calls the URLs that the run found protected, without reading its evidence again", func() {
 		l := newDelayedNetwork("")
 		certify, operation := l.Certify, evidence.OperationResource("GET /fundings")
 		l.Certify = func(ctx context.Context, t target.Target, dir string) (report.Report, *evidence.Log, error) {
@@ -125,7 +125,7 @@ var _ = Describe("The delayed check of a night", func() {
 		Expect(l.fundings).To(And(BeNumerically(">", 0), BeNumerically("<", 90)), "each of 30 nodes is asked three times for one of two URLs")
 	})
 
-	It("passes a list of which it reads only the beginning, and fails one that is not JSON", func() {
+	It("passes a list that is too long to be read completely, and fails one that is not JSON", func() {
 		long := []byte("[" + strings.Repeat(`{"id": "1"}, `, registry.MaxReply))
 		for body, passes := range map[string]bool{
 			string(long[:registry.MaxReply]): true, string(long[:registry.MaxReply-1]): false, strings.Repeat("<", registry.MaxReply): false,

@@ -45,7 +45,7 @@ func (d Dir) Admission(id string) string {
 // Public returns the directory below the pages with what is published about a node: certificate.intoto.json, mark.jwt, badge.svg.
 func (d Dir) Public(id string) string { return filepath.Join(d.Pages(), "nodes", FileName(id)) }
 
-// FileName returns a name for the files of a node. An id comes from the registry document, which may hold anything: what is not plain is hashed.
+// FileName returns a name for the files of a node. An id comes from the registry document, which may hold anything: an id that is not plain is hashed.
 func FileName(id string) string {
 	if regexp.MustCompile(`^[A-Z0-9][A-Z0-9_-]{0,63}$`).MatchString(id) {
 		return id

@@ -56,7 +56,7 @@ func (d Document) Find(id string) (Entry, bool) {
 // ErrNoEntries is wrapped by the error for a document without entries, such as that of a registry before its first admission.
 var ErrNoEntries = errors.New("expected entries with an id, got an empty document")
 
-// ReadDocument reads a registry document. An id that occurs twice yields one entry with a problem: which of the two is the node's cannot be known.
+// ReadDocument reads a registry document. An id that occurs twice yields one entry with a problem, because rin cannot know which of the two is the node's.
 func ReadDocument(text []byte) (Document, error) {
 	d := Document{Text: text}
 	switch start := bytes.ToLower(bytes.TrimSpace(text[:min(len(text), 512)])); {
@@ -77,8 +77,8 @@ func ReadDocument(text []byte) (Document, error) {
 	for _, e := range entries {
 		entry := Entry{ID: e.ID, InfoURL: e.InfoURL, TokenURL: e.TokenURL, Name: nameIn(e.Raw)}
 		switch {
-		case !usableID(e.ID):
-			continue // such an id cannot be a name; rin certify reports it
+		case !isUsableID(e.ID):
+			continue // rin certify reports such an id
 		case e.InfoURL == "" || e.TokenURL == "":
 			entry.Problem = "its registry entry lacks the URL oauth2 or info"
 		}
@@ -95,8 +95,8 @@ func ReadDocument(text []byte) (Document, error) {
 	return d, nil
 }
 
-// usableID reports whether an id can be a name.
-func usableID(id string) bool {
+// isUsableID reports whether an id is short enough, and has no control characters.
+func isUsableID(id string) bool {
 	return len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return r < ' ' })
 }
 
@@ -114,7 +114,7 @@ func nameIn(entry []byte) string {
 func (p Policy) Compare(before, now Document) error {
 	var lost []string
 	for _, e := range before.Entries {
-		if _, left := now.Find(e.ID); !left {
+		if _, found := now.Find(e.ID); !found {
 			lost = append(lost, report.Plain(e.ID))
 		}
 	}
@@ -135,8 +135,8 @@ func isOrAre(n int) string {
 // shortDigest returns a prefix of the digest that is long enough to name a document on a command line.
 func shortDigest(d Document) string { return strings.TrimPrefix(d.Digest(), "sha256:")[:12] }
 
-// movedReason says which origin of an entry is new, so that the node gets no credentials. Whoever changes the registry document could otherwise collect the
-// secrets of all nodes.
+// movedReason says which origin of an entry is new; "" if none is. A node gets no credentials at a new origin: whoever changes the registry document could
+// otherwise collect the secrets of all nodes.
 func movedReason(n Node, e Entry, p NodePolicy) string {
 	known := append(slices.Clone(p.Origins), evidence.OriginOf(n.InfoURL), evidence.OriginOf(n.TokenURL))
 	for _, u := range n.CertifiedURLs {

@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// AdmitRun admits a node by a run that passed then, without its files.
+// AdmitRun admits a node by a run that passed at that time, without its files.
 func (o Operator) AdmitRun(h *History, e Entry, d Document, started time.Time) error {
 	a := &Admission{ID: e.ID, Proved: started, Run: &AdmissionRun{Night: NightOf(started) + admissionSuffix, Started: started}}
 	var got report.Report
@@ -51,7 +51,7 @@ func fill(tx *bbolt.Tx, first time.Time, i, nights int) error {
 		}
 		n.Since, n.Tested, n.Good, n.Last, n.Outcome = night, night, night, night, o
 		n.TestedAt, n.GoodAt = o.Started, o.Started
-		if err := put(tx, nightBucket, outcomeKey(n.ID, night), o); err != nil {
+		if err := put(tx, outcomeBucket, outcomeKey(n.ID, night), o); err != nil {
 			return err
 		}
 		if err := put(tx, nightsBucket, []byte(night), NightTotals{Night: night}); err != nil {

@@ -18,19 +18,19 @@ import (
 // historyFormat marks a history and its version.
 const historyFormat = "rin.history/v1"
 
-// historyLock is how long to wait for another process that has the history open.
-const historyLock = 2 * time.Second
+// lockTimeout is how long to wait for another process that has the history open.
+const lockTimeout = 2 * time.Second
 
 // The buckets. The keys of the buckets outcomes and waiting are a node, a zero byte and a night. The bucket waiting holds the records that wait for
 // their delayed check.
 var (
-	metaBucket   = []byte("meta")
-	nodeBucket   = []byte("nodes")
-	nightBucket  = []byte("outcomes")
-	nightsBucket = []byte("nights")
-	waitBucket   = []byte("waiting")
-	formatKey    = []byte("format")
-	documentKey  = []byte("document")
+	metaBucket    = []byte("meta")
+	nodeBucket    = []byte("nodes")
+	outcomeBucket = []byte("outcomes")
+	nightsBucket  = []byte("nights")
+	waitBucket    = []byte("waiting")
+	formatKey     = []byte("format")
+	documentKey   = []byte("document")
 )
 
 // History is what the nights showed, in one file. Each outcome is one transaction that is on the disk before it is acknowledged, so a run can be
@@ -46,7 +46,8 @@ var ErrBusy = errors.New("another rin registry command is using it")
 // OpenHistory opens a history for writing, and creates it if needed. Its owner alone can read it.
 func OpenHistory(path string) (*History, error) { return openHistory(path, false) }
 
-// ReadHistory opens a history that exists for reading. Its error wraps [fs.ErrNotExist] also if the command that made the file was killed at that.
+// ReadHistory opens a history that exists for reading. Its error wraps [fs.ErrNotExist] if there is no file, or only the empty file of a command that was
+// killed.
 func ReadHistory(path string) (*History, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("open the history: %w", err)
@@ -77,19 +78,19 @@ func openHistory(path string, readOnly bool) (h *History, err error) {
 // openBolt opens a bbolt file. If a full disk prevents it from making a new one, it removes the incomplete file, which could not be opened later. It replaces
 // the incomplete file of a command that was killed.
 func openBolt(path string, readOnly bool) (*bbolt.DB, error) {
-	_, missing := os.Stat(path)
+	_, statErr := os.Stat(path)
 	open := func() (*bbolt.DB, error) {
-		return bbolt.Open(path, 0o600, &bbolt.Options{Timeout: historyLock, ReadOnly: readOnly})
+		return bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockTimeout, ReadOnly: readOnly})
 	}
 	db, err := open()
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, ErrBusy
-	case err != nil && !readOnly && (errors.Is(missing, fs.ErrNotExist) || isUnfinished(path)):
-		if removed := os.Remove(path); !errors.Is(removed, fs.ErrNotExist) {
-			err = errors.Join(err, removed)
+	case err != nil && !readOnly && (errors.Is(statErr, fs.ErrNotExist) || isUnfinished(path)):
+		if removeErr := os.Remove(path); !errors.Is(removeErr, fs.ErrNotExist) {
+			err = errors.Join(err, removeErr)
 		}
-		if missing == nil {
+		if statErr == nil {
 			return open()
 		}
 	}
@@ -98,8 +99,8 @@ func openBolt(path string, readOnly bool) (*bbolt.DB, error) {
 
 // isUnfinished reports whether a bbolt file is smaller than an empty one: the command that made it was killed before anything in it was acknowledged.
 func isUnfinished(path string) bool {
-	at, err := os.Stat(path)
-	return err == nil && at.Size() < 4*int64(os.Getpagesize())
+	info, err := os.Stat(path)
+	return err == nil && info.Size() < 4*int64(os.Getpagesize())
 }
 
 // checkFormat checks the mark of the format, and writes it into a new file.
@@ -128,7 +129,7 @@ func (h *History) checkFormat(readOnly bool) error {
 			_, err := tx.CreateBucketIfNotExists(waitBucket) // histories of earlier versions have none
 			return err
 		}
-		for _, name := range [][]byte{metaBucket, nodeBucket, nightBucket, nightsBucket, waitBucket} {
+		for _, name := range [][]byte{metaBucket, nodeBucket, outcomeBucket, nightsBucket, waitBucket} {
 			if _, err := tx.CreateBucket(name); err != nil {
 				return err
 			}
@@ -176,7 +177,7 @@ func (h *History) Outcomes(id string, from Night) ([]Outcome, error) {
 	var out []Outcome
 	err := h.db.View(func(tx *bbolt.Tx) error {
 		prefix := outcomeKey(id, "")
-		c := tx.Bucket(nightBucket).Cursor()
+		c := tx.Bucket(outcomeBucket).Cursor()
 		for k, v := c.Seek(outcomeKey(id, from)); bytes.HasPrefix(k, prefix); k, v = c.Next() {
 			o, err := decode[Outcome](k, v)
 			if err != nil {
@@ -235,7 +236,7 @@ func (h *History) Judged(id string, night Night) (judged bool, err error) {
 // Has reports whether a node has an outcome of the night.
 func (h *History) Has(id string, night Night) (has bool, err error) {
 	err = h.db.View(func(tx *bbolt.Tx) error {
-		has = tx.Bucket(nightBucket).Get(outcomeKey(id, night)) != nil
+		has = tx.Bucket(outcomeBucket).Get(outcomeKey(id, night)) != nil
 		return nil
 	})
 	return has, err
@@ -283,7 +284,7 @@ func (h *History) Add(o Outcome, update func(*Node, *Outcome) []Night) (added bo
 		}
 		n.Outcome = o
 		added = true
-		return errors.Join(put(tx, nightBucket, key, o), put(tx, nodeBucket, []byte(o.Node), n), count(tx, o, 1))
+		return errors.Join(put(tx, outcomeBucket, key, o), put(tx, nodeBucket, []byte(o.Node), n), count(tx, o, 1))
 	})
 	if err != nil {
 		return false, nil, fmt.Errorf("write the history: %s in the night of %s: %w", o.Node, o.Night, err)
@@ -300,7 +301,7 @@ func (h *History) await(r Record) error {
 	return nil
 }
 
-// waiting returns the record of a node that waits for its delayed check; false if none does.
+// waiting returns the record of a node that waits for its delayed check; false if the node does not wait.
 func (h *History) waiting(id string, night Night) (r Record, waits bool, err error) {
 	err = h.db.View(func(tx *bbolt.Tx) error {
 		key := outcomeKey(id, night)
@@ -315,12 +316,12 @@ func (h *History) waiting(id string, night Night) (r Record, waits bool, err err
 	return r, waits, err
 }
 
-// overdue lists the nodes, each with its night, that still wait for a delayed check of an earlier night. The outcomes have no other fields.
+// overdue lists the nodes, each with its night, that still wait for a delayed check of an earlier night. The other fields of the outcomes are empty.
 func (h *History) overdue(night Night) (out []Outcome, err error) {
 	err = h.db.View(func(tx *bbolt.Tx) error {
 		return tx.Bucket(waitBucket).ForEach(func(k, _ []byte) error {
-			if id, of, ok := bytes.Cut(k, []byte{0}); ok && Night(of) < night {
-				out = append(out, Outcome{Node: string(id), Night: Night(of)})
+			if id, earlier, ok := bytes.Cut(k, []byte{0}); ok && Night(earlier) < night {
+				out = append(out, Outcome{Node: string(id), Night: Night(earlier)})
 			}
 			return nil
 		})
@@ -331,7 +332,7 @@ func (h *History) overdue(night Night) (out []Outcome, err error) {
 // release marks the files of a night as removed, unless the night changed something.
 func release(tx *bbolt.Tx, id string, night Night) (bool, error) {
 	key := outcomeKey(id, night)
-	text := tx.Bucket(nightBucket).Get(key)
+	text := tx.Bucket(outcomeBucket).Get(key)
 	if text == nil {
 		return false, nil
 	}
@@ -340,7 +341,7 @@ func release(tx *bbolt.Tx, id string, night Night) (bool, error) {
 		return false, err
 	}
 	o.Evidence = false
-	return true, put(tx, nightBucket, key, o)
+	return true, put(tx, outcomeBucket, key, o)
 }
 
 // count adds an outcome to the totals of its night; by is -1 to subtract it.
@@ -390,7 +391,7 @@ func outcomeKey(id string, night Night) []byte { return []byte(id + "\x00" + str
 
 func outcomeOf(tx *bbolt.Tx, id string, night Night) (Outcome, bool, error) {
 	key := outcomeKey(id, night)
-	text := tx.Bucket(nightBucket).Get(key)
+	text := tx.Bucket(outcomeBucket).Get(key)
 	if text == nil {
 		return Outcome{}, false, nil
 	}

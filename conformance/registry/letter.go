@@ -59,8 +59,8 @@ func EntryOf(text []byte) (Entry, error) {
 	return e, nil
 }
 
-// withoutPassword returns a text without what stands before its last @: a user name and a password. They can only be found in the text, because a URL with
-// a password that is not escaped cannot be parsed, or has another host.
+// withoutPassword returns a text without user name and password: without all before the last @ except the scheme. It does not parse the URL, because a URL
+// with a password that is not escaped cannot be parsed, or has another host.
 func withoutPassword(text string) string {
 	end := strings.LastIndex(text, "@")
 	if end < 0 {

@@ -196,7 +196,7 @@ var _ = Describe("Ten nights of twenty nodes", func() {
 		n := newNetwork("certificate: {max-age: 5d, notice: 2d, stale-after: 3d}\n")
 		first := registry.NightOf(n.now)
 		n.script["N1"] = map[registry.Night]string{first: "funding"}
-		for range 5 { // the last one is in the last days of the certificate
+		for range 5 { // the last night is in the last days of the certificate
 			n.night(documentOf(1))
 		}
 		Expect(n.node("N1")).To(And(HaveField("CertifiedRun", first), HaveField("CertifiedProfile", requirement.Funding), HaveField("Outcome.Result", registry.Untested)))
@@ -264,11 +264,11 @@ var _ = Describe("Ten nights of twenty nodes", func() {
 		Entry("not tested for long", registry.Stale, func(n *registry.Node) { n.Tested = "2026-05-20" }, ""),
 		Entry("not tested for some days", registry.Valid, func(n *registry.Node) { n.Tested = "2026-05-26" }, ""),
 		Entry("withdrawn by the operator", registry.Withdrawn, func(*registry.Node) {}, "on its own wish"),
-		Entry("gone from the document", registry.Withdrawn, func(n *registry.Node) { n.Missing = "2026-05-31" }, ""),
+		Entry("missing in the document", registry.Withdrawn, func(n *registry.Node) { n.Missing = "2026-05-31" }, ""),
 		Entry("never passed", registry.Uncertified, func(n *registry.Node) { n.Certified, n.Good = time.Time{}, "" }, ""),
 	)
 
-	It("count once, however often each is run and wherever it is interrupted", func() {
+	It("count once each, however often they are run and wherever they are interrupted", func() {
 		n := newNetwork("run: {at-once: 3}")
 		ctx, cancel := context.WithCancel(context.Background())
 		runs := 0
@@ -325,7 +325,7 @@ var _ = Describe("Ten nights of twenty nodes", func() {
 		Expect(err).To(MatchError(registry.ErrBusy))
 	})
 
-	It("gives the same history by shards as in one run, and names what no part ran", func() {
+	It("gives the same history by shards as in one run, and names the nodes that no shard tested", func() {
 		n := newNetwork("")
 		d := documentOf(20)
 		for i := 1; i <= 3; i++ {
@@ -428,14 +428,14 @@ var _ = Describe("A hostile registry document", func() {
 		Expect(n.strip("N1")).To(Equal("puup"))
 	})
 
-	It("does not test an id that it has twice", func() {
+	It("gets no test of an id that it has twice", func() {
 		n := newNetwork("")
 		n.night(documentOf(2, func(s string) string { return strings.ReplaceAll(s, `"N2"`, `"N1"`) }))
 		Expect(n.strip("N1")).To(Equal("u"))
 		Expect(n.tested).To(BeEmpty())
 	})
 
-	It("withdraws a node whose entry is gone, and takes it back", func() {
+	It("withdraws a node whose entry is gone, and certifies it again when the entry is back", func() {
 		n := newNetwork("")
 		n.night(documentOf(2))
 		n.night(documentOf(1))
@@ -483,7 +483,7 @@ var _ = Describe("The clock", func() {
 		for _, jump := range []time.Duration{400 * 24 * time.Hour, -48 * time.Hour} {
 			n := newNetwork("run: {at-once: 1}")
 			before := n.now
-			n.stop = func() { n.now = before.Add(jump) } // the first test sees it
+			n.stop = func() { n.now = before.Add(jump) } // the first test of the night sees the jump
 			sum, err := n.run(context.Background(), documentOf(3))
 			Expect(err).NotTo(HaveOccurred())
 			Expect(sum.Results).To(Equal(map[registry.Result]int{registry.Passed: 1, registry.Untested: 2}))

@@ -1,8 +1,8 @@
 // Package registry certifies the nodes of a whole registry, every night, and keeps the results.
 //
 //	policy    registry.yaml: which nodes, with whose credentials, how politely, and what the operator makes of the outcomes
-//	document  the registry document, which is hostile input: shrunken, doubled, moved overnight
-//	run       a night: every node once, side by side; a shard takes a part, and [Merge] joins the parts
+//	document  the registry document, which may be hostile: entries may be missing, doubled or moved
+//	run       a night: every node once, several at a time; a shard takes a part, and [Merge] joins the parts
 //	history   one bbolt file: each night of each node is one transaction, so that nothing is counted twice
 //	status    what follows from the nights: valid, expiring, stale, suspended, withdrawn
 //	publish   what the operator signs: certificate, status list, trust marks; and badges
@@ -136,7 +136,7 @@ type Node struct {
 	ID string `json:"id"`
 	// Name is the name of the institution in the entry.
 	Name string `json:"name,omitempty"`
-	// InfoURL and TokenURL are those of its entry when it was last tested.
+	// InfoURL and TokenURL are the URLs of its entry when the node was last tested.
 	InfoURL  string `json:"infoUrl,omitempty"`
 	TokenURL string `json:"tokenUrl,omitempty"`
 	// Status follows from the nights and the policy; Since is the night from which it holds, Reason says why.
@@ -159,7 +159,7 @@ type Node struct {
 	Certified time.Time `json:"certified,omitzero"`
 	// CertifiedRun is the night whose files the certificate is about.
 	CertifiedRun Night `json:"certifiedRun,omitempty"`
-	// CertifiedProfile is the profile of the certificate; empty in older histories. A night for less does not confirm it.
+	// CertifiedProfile is the profile of the certificate; empty in older histories. A night for a smaller profile does not confirm the certificate.
 	CertifiedProfile requirement.Profile `json:"certifiedProfile,omitempty"`
 	// CertifiedURLs are the URLs of the entry for which the node was certified: credentials go to their origins only.
 	CertifiedURLs []string `json:"certifiedUrls,omitempty"`
@@ -178,12 +178,12 @@ type Node struct {
 // IsGone reports whether nothing is left to say about the node: its entry is gone, and it never had a certificate.
 func (n Node) IsGone() bool { return n.Missing != "" && n.Certified.IsZero() }
 
-// isAdmission reports whether the run that began then is the one of the admission that the certificate is about.
+// isAdmission reports whether the run that began at that time was the run of the admission that the certificate is about.
 func (n Node) isAdmission(started time.Time) bool {
 	return strings.HasSuffix(string(n.CertifiedRun), admissionSuffix) && started.Truncate(time.Second).Equal(n.Certified)
 }
 
-// lastRun returns the run in which the node was last judged, for [Dir.RunDir]: that of a night, or that of its admission.
+// lastRun returns the run in which the node was last judged, for [Dir.RunDir]: the run of a night, or of its admission.
 func (n Node) lastRun() Night {
 	if n.isAdmission(n.TestedAt) {
 		return n.CertifiedRun
@@ -208,11 +208,11 @@ func (n Node) Groups() []Group {
 	return slices.DeleteFunc(n.groups(requirement.Groups()), func(g Group) bool { return g.Worst == "" })
 }
 
-// groups sums up the requirements for each of the groups. Worst is empty where nothing was judged.
-func (n Node) groups(of []requirement.Group) []Group {
-	out := make([]Group, len(of))
-	at := make(map[string]*Group, len(of))
-	for i, g := range of {
+// groups sums up the requirements for each of the given groups. Worst is empty if nothing of the group was judged.
+func (n Node) groups(wanted []requirement.Group) []Group {
+	out := make([]Group, len(wanted))
+	at := make(map[string]*Group, len(wanted))
+	for i, g := range wanted {
 		out[i] = Group{Name: g.Name, Title: g.Title}
 		at[g.Name] = &out[i]
 	}

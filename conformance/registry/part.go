@@ -72,7 +72,7 @@ type MergeSummary struct {
 	Night   Night          `json:"night"`
 	Parts   int            `json:"parts"`
 	Results map[Result]int `json:"results"`
-	// Before counts the outcomes that the history had already. Unrun lists the nodes that no part ran.
+	// Before counts the outcomes that the history had already. Unrun lists the nodes that no part has a record of.
 	Before int      `json:"before"`
 	Unrun  []string `json:"unrun,omitempty"`
 }
@@ -133,7 +133,7 @@ func (o Operator) mergePart(h *History, path string, night Night, sum *MergeSumm
 				return fmt.Errorf("%s: expected a record of %.80q in the night of %s, got %.80q in %.40q", path, k, night, r.Node, r.Night)
 			}
 			if r.Waits {
-				r.check(DelayedCheck{At: o.Now().UTC().Truncate(time.Second), Result: CheckOpen, Why: "the shard ended before it"})
+				r.applyCheck(DelayedCheck{At: o.Now().UTC().Truncate(time.Second), Result: CheckOpen, Why: "the shard ended before it"})
 			}
 			added, err := o.Count(h, &r)
 			if err != nil {

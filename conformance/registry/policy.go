@@ -25,7 +25,7 @@ type Policy struct {
 	CACert string
 
 	Rules
-	// DelayedCheck is how long after the run of an admission the node is looked at again; nil for the default. NightCheck is the same for a night.
+	// DelayedCheck is how long after the run of an admission its delayed check is due; nil for the default. NightCheck is the same for a night.
 	DelayedCheck *time.Duration
 	NightCheck   CheckPolicy
 	// MarkAge is how long a trust mark and the status list are valid.
@@ -60,17 +60,17 @@ type NodePolicy struct {
 	Origins []string
 	Values  map[string]string
 	Gaps    map[string]string
-	// Polite asks for one request at a time, one a second; the others bound the load.
+	// Polite asks for one request at a time, one a second. Rate, Concurrency, Timeout and Deadline bound the load otherwise.
 	Polite      bool
 	Rate        float64
 	Concurrency int
 	Timeout     time.Duration
 	Deadline    time.Duration
 	Wait        *time.Duration
-	// Blind says whether the node's operator agreed to tests that the node cannot recognise as tests. Nil means that the operator agreed only to the one at
+	// Blind says whether the node's operator agreed to tests that the node cannot recognise as tests. Nil means that the operator agreed only to the test at
 	// the admission, which the letter announces.
 	Blind *bool
-	// Skip and Withdrawn are reasons: for leaving the node out, and for withdrawing its certificate.
+	// Skip is the reason for leaving the node out, Withdrawn the reason for withdrawing its certificate; both are empty for most nodes.
 	Skip, Withdrawn string
 }
 
@@ -117,8 +117,8 @@ type Faults []Fault
 // Error implements error.
 func (f Faults) Error() string {
 	var lines []string
-	for _, one := range f {
-		lines = append(lines, one.String())
+	for _, fault := range f {
+		lines = append(lines, fault.String())
 	}
 	return strings.Join(lines, "\n")
 }
@@ -148,7 +148,7 @@ func ReadPolicy(text []byte) (Policy, error) {
 			"delayed-check": r.waitOrOff(&p.NightCheck),
 		}),
 		"defaults": r.below(r.node(&p.Defaults)),
-		"nodes":    func(v *yaml.Node, _ string) { nodes = v }, // read once the defaults are known
+		"nodes":    func(v *yaml.Node, _ string) { nodes = v }, // read after the defaults
 	})
 	if nodes != nil {
 		r.each(nodes, "nodes", func(id string, v *yaml.Node, path string) {
@@ -163,7 +163,7 @@ func ReadPolicy(text []byte) (Policy, error) {
 	if p.Notice >= p.MaxAge {
 		r.fault(cmp.Or(r.at["certificate.notice"], r.at["certificate.max-age"], root), "certificate.notice", "less than max-age, "+evidence.Duration(p.MaxAge), evidence.Duration(p.Notice), "")
 	}
-	r.complete(&p)
+	r.checkClients(&p)
 	if len(r.faults) > 0 {
 		return p, r.faults
 	}

@@ -13,7 +13,7 @@ import (
 var _ = Describe("ReadPolicy", func() {
 	const head = "operator: https://registry.example\ndocument: ris.json\n"
 
-	It("reads what applies to each node, and what differs for one, in any order", func() {
+	It("reads the settings of all nodes and of one node, in any order", func() {
 		p, err := registry.ReadPolicy([]byte(head + "nodes:\n  XA:\n    client-id2: two\n    client-secret2: env:TWO\n  XB:\n" +
 			"defaults:\n  client-id: one\n  client-secret: exec:pass show rin/{id}\n  profile: auth\ncertificate: {max-age: 100d, control: required}\nrun: {hours: '20:00-06:00', may-shrink: 5%}\n"))
 		Expect(err).NotTo(HaveOccurred())
@@ -59,7 +59,7 @@ var _ = Describe("ReadPolicy", func() {
 		Expect(p.For("XA").Client).To(Equal(registry.Client{ID: "c", Secret: "exec:pass show {id}"}))
 	})
 
-	It("says of broken YAML only where it breaks", func() {
+	It("reports no missing keys for broken YAML", func() {
 		_, err := registry.ReadPolicy([]byte("a: ["))
 		Expect(err).To(MatchError(Not(ContainSubstring("operator"))))
 	})

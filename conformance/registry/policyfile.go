@@ -29,7 +29,7 @@ type keys map[string]func(v *yaml.Node, path string)
 // reader reads a file and collects its mistakes, so that all are reported at once.
 type reader struct {
 	faults Faults
-	at     map[string]*yaml.Node // the values by their path
+	at     map[string]*yaml.Node // the keys by their path
 }
 
 func (r *reader) fault(at *yaml.Node, path, expected, got, hint string) {
@@ -70,7 +70,7 @@ func (r *reader) mapping(v *yaml.Node, path string, known keys) {
 			return
 		}
 		hint := "the keys are " + strings.Join(names, ", ")
-		if i := slices.IndexFunc(names, func(n string) bool { return similar(n, name) }); i >= 0 {
+		if i := slices.IndexFunc(names, func(n string) bool { return isSimilar(n, name) }); i >= 0 {
 			hint = "did you mean " + names[i] + "?"
 		}
 		r.fault(value, path, "a key that is known here", fmt.Sprintf("%.60q", name), hint)
@@ -105,7 +105,7 @@ func (r *reader) each(v *yaml.Node, path string, read func(name string, value *y
 	}
 }
 
-// below reads a mapping within a mapping.
+// below returns a reader of a mapping within a mapping.
 func (r *reader) below(known keys) func(*yaml.Node, string) {
 	return func(v *yaml.Node, path string) { r.mapping(v, path, known) }
 }
@@ -117,7 +117,7 @@ func (r *reader) need(root *yaml.Node, key, value, expected string) {
 	}
 }
 
-// scalar passes on the text of a value; convert says why it cannot be used.
+// scalar returns a reader that passes the text of a value to convert. The error of convert describes a text that is not what was expected.
 func (r *reader) scalar(expected string, convert func(text string) error) func(*yaml.Node, string) {
 	return func(v *yaml.Node, path string) {
 		if v.Kind != yaml.ScalarNode || v.Tag == "!!null" || strings.TrimSpace(v.Value) == "" {
@@ -130,6 +130,7 @@ func (r *reader) scalar(expected string, convert func(text string) error) func(*
 	}
 }
 
+// quoted returns an error that quotes a text.
 func quoted(text string) error { return fmt.Errorf("%.60q", text) }
 
 func (r *reader) text(into *string, expected string) func(*yaml.Node, string) {
@@ -157,27 +158,27 @@ func (r *reader) url(into *string, expected string) func(*yaml.Node, string) {
 	})
 }
 
-// origin reads an origin for credentials.
-func origin(text string) error {
+// checkOrigin returns an error if a text is not an origin.
+func checkOrigin(text string) error {
 	if u, err := url.Parse(text); err != nil || u.Scheme == "" || u.Host == "" || strings.TrimSuffix(text, "/") != u.Scheme+"://"+u.Host {
 		return quoted(text)
 	}
 	return nil
 }
 
-// complete adds a fault for each client without a secret, and each secret without a client. The defaults are for nodes that are not named, and may leave a
+// checkClients adds a fault for each client without a secret, and each secret without a client. The defaults are for nodes that are not named, and may leave a
 // part of a client to the nodes.
-func (r *reader) complete(p *Policy) {
+func (r *reader) checkClients(p *Policy) {
 	for id, n := range p.Nodes {
-		r.completeNode("nodes."+id, n)
+		r.checkNodeClients("nodes."+id, n)
 	}
 	if len(p.Nodes) == 0 {
-		r.completeNode("defaults", p.Defaults)
+		r.checkNodeClients("defaults", p.Defaults)
 	}
 	slices.SortStableFunc(r.faults, func(a, b Fault) int { return a.Line - b.Line })
 }
 
-func (r *reader) completeNode(path string, n NodePolicy) {
+func (r *reader) checkNodeClients(path string, n NodePolicy) {
 	for _, c := range []struct {
 		id, secret string
 		client     Client
@@ -336,7 +337,7 @@ func (r *reader) node(n *NodePolicy) keys {
 		"base-url":         r.url(&n.BaseURL, "the URL below which the operations are"),
 		"list-operation":   r.text(&n.ListOperation, "an operationId or a path"),
 		"detail-operation": r.text(&n.DetailOperation, "an operationId or a path"),
-		"origins":          r.list(&n.Origins, "an origin such as https://api.example", origin),
+		"origins":          r.list(&n.Origins, "an origin such as https://api.example", checkOrigin),
 		"values":           r.texts(&n.Values, "a value"),
 		"gaps":             r.texts(&n.Gaps, "a reason"),
 		"polite":           r.choice(func(w string) { n.Polite = w == "true" }, "true", "false"),
@@ -368,8 +369,8 @@ func kindOf(v *yaml.Node) string {
 	return "a value"
 }
 
-// similar reports whether a key is one edit away from a known one, or the same but for hyphens, underscores and case.
-func similar(known, name string) bool {
+// isSimilar reports whether a key is one edit away from a known one, or the same but for hyphens, underscores and case.
+func isSimilar(known, name string) bool {
 	plain := func(s string) string { return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(s)) }
 	a, b := plain(known), plain(name)
 	if len(a) < len(b) {

@@ -19,8 +19,8 @@ import (
 // ListType is the media type of the status list in the header "typ" of its JWT.
 const ListType = "rin-status-list+jwt"
 
-// List is the status list of all nodes at a time. It has the valid certificates: in a list of revoked ones, each certificate that is left out by mistake
-// would be valid.
+// List is the status list: the certificates that are valid at a time. A list of revoked certificates would be less safe: a certificate that it lacks by
+// mistake would be valid.
 type List struct {
 	Issuer  string      `json:"iss"`
 	Issued  int64       `json:"iat"`
@@ -189,15 +189,16 @@ func WriteFile(path string, mode fs.FileMode, content []byte) (err error) {
 	return os.Rename(file.Name(), path)
 }
 
-// removeUnfinished removes the files that a killed process had begun in a directory by [WriteFile]. The caller alone may write files with the prefix there.
+// removeUnfinished removes the files that a killed process had begun in a directory by [WriteFile]. No other process may write files with the prefix there
+// meanwhile.
 func removeUnfinished(dir, prefix string) error {
-	begun := regexp.MustCompile(`^\..+-[0-9]+$`)
+	unfinished := regexp.MustCompile(`^\..+-[0-9]+$`)
 	inside, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, d := range inside {
-		if d.Type().IsRegular() && strings.HasPrefix(d.Name(), prefix) && begun.MatchString(d.Name()) {
+		if d.Type().IsRegular() && strings.HasPrefix(d.Name(), prefix) && unfinished.MatchString(d.Name()) {
 			if err := os.Remove(filepath.Join(dir, d.Name())); err != nil {
 				return err
 			}

@@ -31,7 +31,7 @@ var _ = Describe("Why a node did not pass", func() {
 		return report.Reason{Kind: verdict.GatingFailed, Requirements: ids, Text: text}
 	}
 
-	It("names all failed rules, and neither what they block nor what is open", func() {
+	It("names all failed rules, but no rules that are blocked or open", func() {
 		why := after(failed("status 201", "TOK-02"), report.Reason{Kind: verdict.Inconclusive, Requirements: []requirement.ID{"TOK-09"}, Text: "no answer"},
 			report.Reason{Kind: verdict.Blocked, Requirements: []requirement.ID{"TOK-07"}, Text: "blocked by TOK-02"}, failed("no challenge", "BRR-01", "BRR-02"))
 		Expect(why).To(Equal("TOK-02: status 201; BRR-01, BRR-02: no challenge"))

@@ -66,8 +66,8 @@ func RefusedClient(r report.Report) string {
 	return ""
 }
 
-// unreachable says why no request for a token was answered; "" if one was, or if another answer broke a rule. It adds the rules that the entry breaks, but
-// they do not make a node fail that is down.
+// unreachable says why no request for a token was answered; "" if one was answered, or if another answer broke a rule. It also names the rules that the entry
+// breaks, but these alone do not make a node fail.
 func unreachable(r report.Report, log *evidence.Log) string {
 	i := slices.IndexFunc(r.Requirements, func(q report.Requirement) bool { return q.ID == tokenRequest })
 	if i < 0 || r.Requirements[i].Outcome != requirement.Inconclusive {

@@ -35,10 +35,10 @@ type Operator struct {
 	DelayedChecks *DelayedChecks
 }
 
-// Shard is part I of N of a registry, I from 1 to N. The zero value is the whole.
+// Shard is part I of N of a registry, I from 1 to N. The zero value is the whole registry.
 type Shard struct{ I, N int }
 
-// Holds reports whether a node belongs to the shard. That depends on its id alone, so that shards agree on it while the document changes.
+// Holds reports whether a node belongs to the shard. The answer depends on the id alone, so that shards agree while the document changes.
 func (s Shard) Holds(id string) bool {
 	if s.N == 0 {
 		return true
@@ -51,7 +51,7 @@ func (s Shard) Holds(id string) bool {
 // Name returns the file name of the shard's part in a night.
 func (s Shard) Name(night Night) string { return fmt.Sprintf("%s.%d-of-%d.db", night, s.I, s.N) }
 
-// Record is what one run showed of a node. From it and the nights before, [Operator.Count] makes outcome and status.
+// Record is what one run showed of a node. From the record and the nights before, [Operator.Count] makes the outcome and the status.
 type Record struct {
 	Outcome
 	InfoURL      string              `json:"infoUrl,omitempty"`
@@ -68,7 +68,8 @@ type Record struct {
 	Protected []string `json:"protected,omitempty"`
 }
 
-// Step reports progress: a node was tested, or its delayed check was made, and is then in the outcome. Done and All count tests or delayed checks.
+// Step reports progress: a node was tested, or its delayed check was made. A check that was made is in the outcome. Done and All count tests or delayed
+// checks.
 type Step struct {
 	Done, All int
 	Outcome   Outcome
@@ -94,7 +95,7 @@ const maxNight = 3 * day
 // maxPause is how many nights there may be between two runs. With more, the clock is probably wrong.
 const maxPause = 30
 
-// CheckClock refuses a night before the last one, and one long after it unless the operator accepts the pause.
+// CheckClock refuses a night before the last one, and a night long after the last one unless the operator accepts the pause.
 func CheckClock(last, night Night, acceptPause bool) error {
 	switch pause := int(night.Start().Sub(last.Start()) / day); {
 	case last == "" || night == last:
@@ -131,13 +132,13 @@ func (o Operator) Run(ctx context.Context, h *History, part *Part, d Document, s
 }
 
 // testAll tests nodes, several side by side, and returns those that wait for their delayed check.
-func (o Operator) testAll(ctx context.Context, h *History, part *Part, d Document, remaining []Entry, sum *Summary, step func(Step)) (tested []waiting, err error) {
+func (o Operator) testAll(ctx context.Context, h *History, part *Part, d Document, remaining []Entry, sum *Summary, step func(Step)) (tested []waitingNode, err error) {
 	var mu sync.Mutex
 	done := 0
-	working, ctx := errgroup.WithContext(ctx)
-	working.SetLimit(max(1, o.Policy.AtOnce))
+	workers, ctx := errgroup.WithContext(ctx)
+	workers.SetLimit(max(1, o.Policy.AtOnce))
 	for _, e := range remaining {
-		working.Go(func() error {
+		workers.Go(func() error {
 			if why := o.mustStop(ctx); why != "" {
 				mu.Lock()
 				defer mu.Unlock()
@@ -174,7 +175,7 @@ func (o Operator) testAll(ctx context.Context, h *History, part *Part, d Documen
 				sum.NoSecret++
 			}
 			if r.Waits {
-				tested = append(tested, waiting{id: e.ID})
+				tested = append(tested, waitingNode{id: e.ID})
 			}
 			if step != nil {
 				step(Step{done, len(remaining), r.Outcome})
@@ -182,20 +183,20 @@ func (o Operator) testAll(ctx context.Context, h *History, part *Part, d Documen
 			return nil
 		})
 	}
-	err = working.Wait()
+	err = workers.Wait()
 	return tested, err
 }
 
-// remaining lists the entries that are still to be tested in this night: those of the document, and those that it has lost. It includes those that an
-// earlier run could not test. Nodes that were tested and wait for their delayed check are in the second list.
-func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Summary) (out []Entry, tested []waiting, err error) {
+// remaining lists the entries that are still to be tested in this night: the entries of the document, and those that the document has lost. A node that an
+// earlier run could not test is tested again. Nodes that were tested and wait for their delayed check are in the second list.
+func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Summary) (out []Entry, tested []waitingNode, err error) {
 	entries := slices.Clone(d.Entries)
 	if h != nil {
 		for n, err := range h.Nodes() {
 			if err != nil {
 				return nil, nil, err
 			}
-			if _, left := d.Find(n.ID); !left && !n.IsGone() {
+			if _, found := d.Find(n.ID); !found && !n.IsGone() {
 				entries = append(entries, Entry{ID: n.ID, Problem: missingEntry})
 			}
 		}
@@ -214,7 +215,7 @@ func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Su
 			return nil, nil, err
 		case waits && !counted && o.DelayedChecks != nil:
 			sum.Before++
-			tested = append(tested, waiting{id: e.ID, earlier: true})
+			tested = append(tested, waitingNode{id: e.ID, earlier: true})
 		case judged:
 			sum.Before++
 		case o.Policy.For(e.ID).Skip != "":
@@ -228,7 +229,7 @@ func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Su
 
 const missingEntry = "the registry document lacks its entry"
 
-// judged reports whether a node was judged in the night, by the part or in the history. counted means that it is in the history.
+// judged reports whether a node was judged in the night, by the part or in the history. counted means that the history has the outcome.
 func (o Operator) judged(h *History, part *Part, id string, night Night) (judged, counted bool, err error) {
 	if h != nil {
 		counted, err = h.Judged(id, night)
@@ -286,7 +287,7 @@ func (o Operator) test(ctx context.Context, d Document, e Entry, before Node, ni
 	}
 	got, log, err := o.Certify(ctx, t, dir)
 	if err != nil {
-		_ = os.Remove(dir) // unless it has files
+		_ = os.Remove(dir) // fails if the run left files, which are kept
 		return untested(err.Error())
 	}
 	return o.record(r, got, log, d, e, night, started)
@@ -386,7 +387,7 @@ func compareJudged(now, before []Judged, night Night) ([]Judged, []Change) {
 		}
 	}
 	for _, q := range before {
-		if _, left := earlier[q.ID]; left {
+		if _, gone := earlier[q.ID]; gone {
 			changes = append(changes, Change{ID: q.ID, From: q.Outcome, Gate: q.Gate})
 		}
 	}

@@ -61,7 +61,7 @@ type StatusCount struct {
 // siteRow is a node in the matrix.
 type siteRow struct {
 	Node
-	Shown string  // the id for people
+	Shown string  // the id without control characters
 	File  string  // the id in names of files and folders
 	Cells []Group // one for each group of the catalogue
 }
@@ -145,13 +145,13 @@ type siteWriter struct {
 // writeNodes writes the pages of all nodes, on all processors, and returns the rows of the matrix by node id and the newest changes.
 func (w *siteWriter) writeNodes(ctx context.Context) (rows []siteRow, changes []siteChange, err error) {
 	var mu sync.Mutex
-	working, ctx := errgroup.WithContext(ctx)
-	working.SetLimit(runtime.GOMAXPROCS(0))
+	workers, ctx := errgroup.WithContext(ctx)
+	workers.SetLimit(runtime.GOMAXPROCS(0))
 	for n, readErr := range w.h.Nodes() {
 		if readErr == nil {
 			readErr = context.Cause(ctx)
 		}
-		working.Go(func() error {
+		workers.Go(func() error {
 			if readErr != nil {
 				return readErr
 			}
@@ -163,14 +163,14 @@ func (w *siteWriter) writeNodes(ctx context.Context) (rows []siteRow, changes []
 				n.Admission = new(publicOutcome(*n.Admission))
 			}
 			n.Status, n.Reason = w.o.Policy.Decide(n, w.site.Made, w.o.Policy.For(n.ID).Withdrawn)
-			row, own, err := w.writeNode(n)
+			row, nodeChanges, err := w.writeNode(n)
 			if err != nil {
 				return fmt.Errorf("write the page of %s: %w", FileName(n.ID), err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			rows = append(rows, row)
-			if changes = append(changes, own...); len(changes) > 50*newestCount { // bounds memory; sorting at each node would be slow
+			if changes = append(changes, nodeChanges...); len(changes) > 50*newestCount { // bounds memory; sorting at each node would be slow
 				changes = newest(changes)
 			}
 			return nil
@@ -179,7 +179,7 @@ func (w *siteWriter) writeNodes(ctx context.Context) (rows []siteRow, changes []
 			break
 		}
 	}
-	err = working.Wait()
+	err = workers.Wait()
 	slices.SortFunc(rows, func(a, b siteRow) int { return strings.Compare(a.ID, b.ID) })
 	return rows, newest(changes), err
 }

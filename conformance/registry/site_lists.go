@@ -40,7 +40,7 @@ func (p matrixPage) Numbers() []int {
 	return out
 }
 
-// writeMatrix writes the pages of the matrix, each also as JSON, and removes those of a registry that was larger.
+// writeMatrix writes the pages of the matrix, each also as JSON, and removes the pages that are left from a larger registry.
 func (w *siteWriter) writeMatrix(rows []siteRow) error {
 	counts := map[Status]int{}
 	for _, r := range rows {
@@ -118,7 +118,7 @@ type atomEntry struct {
 	Summary string   `xml:"summary"`
 }
 
-// jsonFeed is the same as JSON (JSON Feed 1.1).
+// jsonFeed is the same feed as JSON (JSON Feed 1.1).
 type jsonFeed struct {
 	Version  string     `json:"version"`
 	Title    string     `json:"title"`

@@ -28,18 +28,18 @@ type nodePage struct {
 	Tests   []siteTest    // the newest first
 	Strip   template.HTML // bars of the chart, in SVG
 	Summary string
-	// Admitted is when the last admission began; zero without one. InChart means that it was in the time of the chart, and SinceAdmission that the status
-	// follows from it.
+	// Admitted is when the last admission began; zero without one. InChart means that the admission is within the time of the chart, SinceAdmission that the
+	// status follows from the admission.
 	Admitted                time.Time
 	InChart, SinceAdmission bool
-	Ends                    time.Time // of the certificate, by its age
+	Ends                    time.Time // when the certificate reaches its maximum age
 	Profile                 requirement.Profile
 	// Certificate, Mark and published say which files are in the folder of the page.
 	Certificate, Mark bool
 	published
 }
 
-// siteTest is a test of a node: that of a night, or that of an admission.
+// siteTest is a test of a node, in a night or for its admission.
 type siteTest struct {
 	Outcome
 	Admission bool
@@ -113,7 +113,7 @@ func (r *judgedRows) render(q Judged) string {
 	return row + "</li>"
 }
 
-// costWords says of an outcome that is not a good one whether it costs the certificate; "" for a good one.
+// costWords says whether a bad outcome costs the certificate; "" for any other outcome.
 func costWords(q Judged) string {
 	switch {
 	case q.Costs:
@@ -158,7 +158,7 @@ func (w *siteWriter) writeNode(n Node) (siteRow, []siteChange, error) {
 		return row, nil, err
 	}
 	p.Certificate, p.Mark = isFile(filepath.Join(dir, "certificate.intoto.json")), isFile(filepath.Join(dir, "mark.jwt"))
-	p.Verifiable = verifiable(dir, p.Older)
+	p.Verifiable = verifiableDownload(dir, p.Older)
 	publicNode := n
 	publicNode.Drawn, publicNode.CertifiedURLs = nil, nil // from these a node could tell what its next test draws
 	return row, changes, errors.Join(

@@ -27,8 +27,8 @@ const (
 	certifiedFile = "certified-run.zip"
 )
 
-// verifiable returns the download that holds the published certificate, or "": a run that was published before the certificate has none.
-func verifiable(dir string, older bool) string {
+// verifiableDownload returns the download that holds the published certificate; "" if none does, because the run was published before its certificate.
+func verifiableDownload(dir string, older bool) string {
 	name := downloadFile
 	if older {
 		name = certifiedFile
@@ -58,8 +58,9 @@ func verifiable(dir string, older bool) string {
 	return ""
 }
 
-// published says what a report consists of: the page, and the run as a download. A run alone has a report that is too long for a page. Older reports
-// that the certified run is an earlier one, with a download of its own. Of is the run of a report that was published earlier; empty for the last run.
+// published says which parts of a report are public: Report is the page, and Run is the download of the run. If only Run is public, the report is too long
+// for a page. Older reports that the certified run is an earlier one, with a download of its own. Of is the run of a report that was published earlier; empty
+// for the last run.
 type published struct {
 	Report, Run, Older bool
 	Of                 string
@@ -67,7 +68,7 @@ type published struct {
 }
 
 // publishReport writes the report of the last run in which the node was judged, if reports are published and the files are kept. Otherwise it keeps what
-// was published before, unless the operator takes it back.
+// was published before, unless the operator removes it.
 func (w *siteWriter) publishReport(n Node, dir string) (published, error) {
 	if w.reports == RemoveReports {
 		return published{}, removeFiles(dir, summaryFile, downloadFile, certifiedFile)

@@ -118,7 +118,7 @@ var _ = Describe("The public pages", func() {
 		Expect(asJSON.Items[4].Title).To(Equal("N3 is valid"))
 	})
 
-	It("give a test in the morning the date of that day, beside the night that it belongs to", func() {
+	It("show a test in the morning with the date of that day, beside the night to which it belongs", func() {
 		n := newNetwork("certificate: {bad-nights: 3, max-age: 90d}")
 		n.now = time.Date(2026, 3, 2, 10, 46, 0, 0, time.UTC)
 		n.script["N2"] = map[registry.Night]string{"2026-03-01": "down"}
@@ -275,7 +275,7 @@ var _ = Describe("The public pages", func() {
 			ContainSubstring("rin verify certificate.intoto.json --key operator.pub")))
 	})
 
-	It("keep what came from a node harmless, in every file", func() {
+	It("make texts from a node harmless, in every file", func() {
 		const id = `<script>alert(1)</script>"&'`
 		n := newNetwork("")
 		d := documentOf(1, func(text string) string {
@@ -303,7 +303,7 @@ var _ = Describe("The public pages", func() {
 		Expect(n.node("N1").Outcome.Why).To(ContainSubstring("no answer"), "the operator sees it")
 	})
 
-	It("publish a report only if the operator says so, and take it back", func() {
+	It("publish a report only if the operator says so, and remove it later", func() {
 		n := newNetwork("")
 		n.night(documentOf(1))
 		run := n.Dir.RunDir("N1", "2026-03-01")

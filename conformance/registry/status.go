@@ -35,7 +35,7 @@ func Statuses() []Status {
 // IsListed reports whether a node with the status is on the published list of valid certificates, and has a trust mark.
 func (s Status) IsListed() bool { return s == Valid || s == Expiring }
 
-// Words describe the status in a sentence.
+// Words describes the status in a sentence.
 func (s Status) Words() string {
 	switch s {
 	case Valid:
@@ -100,7 +100,7 @@ func (r Rules) Decide(n Node, at time.Time, withdrawn string) (Status, string) {
 	return Valid, "the node passed in the night of " + string(n.Good)
 }
 
-// settle sets the status of a node at a time. If it differs from the status before, the node has it since the given night.
+// settle sets the status of a node at a time. A new status holds since the given night.
 func (r Rules) settle(n *Node, at time.Time, night Night, withdrawn string) {
 	before := n.Status
 	n.Status, n.Reason = r.Decide(*n, at, withdrawn)

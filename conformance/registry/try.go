@@ -185,10 +185,10 @@ func (o Operator) Try(ctx context.Context, h *History, t Trial, step func(done, 
 	out := make([]TrialResult, len(nodes))
 	var mu sync.Mutex
 	done := 0
-	working, ctx := errgroup.WithContext(ctx)
-	working.SetLimit(runtime.GOMAXPROCS(0))
+	workers, ctx := errgroup.WithContext(ctx)
+	workers.SetLimit(runtime.GOMAXPROCS(0))
 	for i, n := range nodes {
-		working.Go(func() (err error) {
+		workers.Go(func() (err error) {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -203,7 +203,7 @@ func (o Operator) Try(ctx context.Context, h *History, t Trial, step func(done, 
 			return nil
 		})
 	}
-	return out, working.Wait()
+	return out, workers.Wait()
 }
 
 // try judges the evidence of one node.
@@ -211,7 +211,7 @@ func (o Operator) try(h *History, n Node, t Trial) (TrialResult, error) {
 	now := o.Now()
 	out := TrialResult{ID: n.ID, Effect: Untried}
 	out.Before, _ = o.Policy.Decide(n, now, o.Policy.For(n.ID).Withdrawn)
-	kept, why, err := o.keptRun(h, n)
+	kept, why, err := o.readKeptRun(h, n)
 	switch {
 	case err != nil:
 		return out, err
@@ -232,7 +232,7 @@ func (o Operator) try(h *History, n Node, t Trial) (TrialResult, error) {
 	}
 	switch {
 	case v.Decision == verdict.Certified && kept.passed, v.Decision == verdict.NotCertified && !kept.passed:
-		// The same decision as then: only the rules of the policy can change the status.
+		// The decision is the same as in the run: only the rules of the policy can change the status.
 	case v.Decision == verdict.Certified:
 		after.Bad, after.Good = 0, kept.night
 		if t.Policy.mayIssue(after, v.Profile, now) {
@@ -282,9 +282,9 @@ type keptRun struct {
 	log    *evidence.Log
 }
 
-// keptRun reads the evidence of the last night in which the node was judged; an admission counts as a night. Without evidence, the string says why. The
+// readKeptRun reads the evidence of the last night in which the node was judged; an admission counts as a night. Without evidence, the string says why. The
 // error is about the history.
-func (o Operator) keptRun(h *History, n Node) (keptRun, string, error) {
+func (o Operator) readKeptRun(h *History, n Node) (keptRun, string, error) {
 	outcomes, err := h.Outcomes(n.ID, "")
 	if err != nil {
 		return keptRun{}, "", err
@@ -321,7 +321,7 @@ func readEvidence(path string) (*evidence.Log, error) {
 	return evidence.ReadLog(file)
 }
 
-// Of returns the results with an effect.
+// Of returns the results that have the given effect.
 func Of(e Effect, nodes []TrialResult) []TrialResult {
 	return slices.Collect(func(yield func(TrialResult) bool) {
 		for _, n := range nodes {

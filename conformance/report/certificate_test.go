@@ -31,14 +31,14 @@ func certificate() (report.Report, *evidence.Log) {
 }
 
 var _ = Describe("A certificate", func() {
-	It("names what it rests on, in every format", func() {
+	It("names its profile, versions, date and URLs in every format", func() {
 		const tried = "deviations tried; they prove"
 		r, log := certificate()
 		Expect(r.Verdict.Decision).To(Equal(verdict.Certified))
 		r.Catalogue.Version = "1.0.0"
 		for name, f := range reportFormats() {
 			if strings.HasPrefix(name, "40") {
-				continue // it breaks what is longer than the screen, URLs too; the words are those of 80.txt
+				continue // this format breaks long lines, URLs too; it has the same words as 80.txt
 			}
 			text := strings.NewReplacer(`\`, "", "\x1b[1m", "", "\x1b[0m", "").Replace(strings.Join(strings.Fields(write(f, r, log)), " "))
 			for _, fact := range []string{
@@ -47,7 +47,7 @@ var _ = Describe("A certificate", func() {
 				tried, "This is a snapshot",
 			} {
 				if fact == tried && !strings.Contains(text, fact) {
-					fact = "matrix" // the score by itself, where data are
+					fact = "matrix" // formats for machines have the score as data
 				}
 				Expect(text).To(ContainSubstring(fact), name)
 			}

@@ -10,8 +10,8 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// Comparison says what is different between two runs of a node. What each run draws for itself is left out: seed, times, tokens, made-up values, and
-// the requests of families, of which each run sends others.
+// Comparison says what is different between two runs of a node. It leaves out what each run draws for itself: seed, times, tokens, made-up values, and the
+// requests of families, because each run sends other requests of a family.
 type Comparison struct {
 	Schema string `json:"schema"` // "rin.comparison/v1"
 	Old    Side   `json:"old"`
@@ -30,7 +30,7 @@ type Side struct {
 	Headline string `json:"headline"`
 }
 
-// Change is the difference of one requirement. Its outcomes are empty where it was not judged.
+// Change is the difference of one requirement. An outcome is empty if its run did not judge the requirement.
 type Change struct {
 	Kind   ChangeKind          `json:"kind"`
 	ID     requirement.ID      `json:"id"`
@@ -55,7 +55,7 @@ const (
 // changeKinds lists the kinds in the order of reports.
 func changeKinds() []ChangeKind { return []ChangeKind{Broke, Fixed, Changed, Newly, Gone} }
 
-// SeenChange is the difference between two answers, or of the document.
+// SeenChange is the difference between two answers, or between two documents.
 type SeenChange struct {
 	Label evidence.Label `json:"label,omitempty"`
 	Name  string         `json:"name"`
@@ -66,7 +66,8 @@ type SeenChange struct {
 // ComparisonVersion is the version of the JSON of a [Comparison].
 const ComparisonVersion = "rin.comparison/v1"
 
-// Compare compares two runs. What a partial run did not ask is not new or gone. A log is nil where the evidence is not at hand; then only requirements and operations are compared.
+// Compare compares two runs. A requirement that a partial run left out is neither new nor gone. A log may be nil if the evidence is missing; then only
+// requirements and operations are compared.
 func Compare(old, later Report, oldLog, newLog *evidence.Log) Comparison {
 	c := Comparison{Schema: ComparisonVersion, Old: sideOf(old), New: sideOf(later), Requirements: []Change{}, Seen: []SeenChange{}}
 	before := map[requirement.ID]Requirement{}
@@ -164,7 +165,7 @@ func compareAnswers(old, later *evidence.Log) []SeenChange {
 	return out
 }
 
-// answerText describes an answer by what a run does not draw: status and media type, or why there is none.
+// answerText describes an answer by what a run does not draw: status and media type, or why there is no answer.
 func answerText(x evidence.Exchange) string {
 	if x.Failure != nil {
 		return "no answer (" + string(x.Failure.Kind) + ")"

@@ -130,12 +130,12 @@ func triesParameter(c evidence.Case, p openapi.Parameter) bool {
 // statusesOf lists the documented statuses, and the undocumented ones that answers had.
 func statusesOf(o openapi.Operation, op Operation, log *evidence.Log, answered []evidence.Exchange) (list []Status, undocumented []string) {
 	seen := map[string]bool{}
-	odd := map[string]bool{}
+	undescribed := map[string]bool{}
 	for _, x := range answered {
 		if key, described := o.ResponseTo(x.Status()); described {
 			seen[key] = true
 		} else if hasPathOf(o, x.Request.URL) {
-			odd[strconv.Itoa(x.Status())] = true
+			undescribed[strconv.Itoa(x.Status())] = true
 		}
 	}
 	list = []Status{}
@@ -146,7 +146,7 @@ func statusesOf(o openapi.Operation, op Operation, log *evidence.Log, answered [
 		}
 		list = append(list, s)
 	}
-	return list, slices.Sorted(maps.Keys(odd))
+	return list, slices.Sorted(maps.Keys(undescribed))
 }
 
 // hasPathOf reports whether the path of a URL is that of an operation. A run also tries odd paths, such as one with
@@ -171,8 +171,8 @@ func hasPathOf(o openapi.Operation, address string) bool {
 // unseenReason explains why no answer had a documented status. Most statuses need requests that rin does not send.
 func unseenReason(o openapi.Operation, key string, op Operation, log *evidence.Log, answered []evidence.Exchange) string {
 	sent := func(matches func(evidence.Exchange) bool) bool { return slices.ContainsFunc(answered, matches) }
-	choose := func(asked bool, without, unanswered string) string {
-		if asked {
+	choose := func(wasSent bool, without, unanswered string) string {
+		if wasSent {
 			return unanswered
 		}
 		return without
@@ -311,8 +311,8 @@ func operations(e requirement.Evidence) Operations {
 	answered := calls(log)
 	for _, o := range e.Spec.Operations {
 		op := Operation{Method: o.Method, Path: o.Path, ID: o.ID}
-		own := answered[evidence.OperationResource(o.Key)]
-		op.Executed = len(own) > 0
+		operationCalls := answered[evidence.OperationResource(o.Key)]
+		op.Executed = len(operationCalls) > 0
 		if !op.Executed {
 			op.Because = unexecutedReason(o, log)
 		}
@@ -323,8 +323,8 @@ func operations(e requirement.Evidence) Operations {
 		case log.Roles.Detail:
 			op.Role = "detail"
 		}
-		op.Parameters = parametersOf(o, op, log, own)
-		op.Statuses, op.Undocumented = statusesOf(o, op, log, own)
+		op.Parameters = parametersOf(o, op, log, operationCalls)
+		op.Statuses, op.Undocumented = statusesOf(o, op, log, operationCalls)
 		out.Documented++
 		if op.Executed {
 			out.Executed++

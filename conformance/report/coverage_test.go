@@ -29,7 +29,7 @@ var _ = Describe("Coverage of the document", func() {
 	trial := func(try evidence.Try, in, name string, legal string) map[string]string {
 		return map[string]string{"parameter": name, "in": in, "try": string(try), "legal": legal, "value": "1"}
 	}
-	whole := []evidence.Exchange{
+	complete := []evidence.Exchange{
 		answered(evidence.OK, 200, nil), answered(evidence.NoToken, 401, nil),
 		answered("size-2", 200, map[string]string{"parameter": "size", "value": "2"}),
 		answered(evidence.TryCase(evidence.AtMinimum, "query", "size"), 200, trial(evidence.AtMinimum, "query", "size", "true")),
@@ -39,7 +39,7 @@ var _ = Describe("Coverage of the document", func() {
 	}
 
 	It("counts parameters and statuses, and says how each parameter was tried", func() {
-		o := covered(whole...)
+		o := covered(complete...)
 		tried := map[string][]report.Manner{}
 		because := map[string]string{}
 		for _, p := range o.List[0].Parameters {
@@ -57,16 +57,16 @@ var _ = Describe("Coverage of the document", func() {
 
 	It("says why a documented status was not seen", func() {
 		because := map[string]string{}
-		for _, s := range covered(whole...).List[0].Statuses {
+		for _, s := range covered(complete...).List[0].Statuses {
 			because[s.Status] = s.Because
 		}
 		Expect(because).To(And(HaveKeyWithValue("200", ""), HaveKeyWithValue("4XX", ""), HaveKeyWithValue("default", ""),
 			HaveKeyWithValue("304", "no conditional request was sent"), HaveKeyWithValue("500", "the node did not fail"), HaveKeyWithValue("404", Not(BeEmpty()))))
-		Expect(covered(whole...).List[1].Statuses).To(ConsistOf(report.Status{Status: "201", Because: "the operation was not executed"}))
+		Expect(covered(complete...).List[1].Statuses).To(ConsistOf(report.Status{Status: "201", Because: "the operation was not executed"}))
 	})
 
 	It("says which requests did not get a status", func() {
-		asked := func(c evidence.Case, method string, status int, header ...evidence.Field) evidence.Exchange {
+		exchange := func(c evidence.Case, method string, status int, header ...evidence.Field) evidence.Exchange {
 			x := answered(c, status, nil)
 			x.Request.Method, x.Request.Header = method, header
 			return x
@@ -82,17 +82,17 @@ var _ = Describe("Coverage of the document", func() {
 			}
 			return out
 		}
-		Expect(because(asked(evidence.OK, "GET", 200))).To(And(HaveKeyWithValue("401", "every call had a good token"), HaveKeyWithValue("403", "the client without the role did not call it"),
+		Expect(because(exchange(evidence.OK, "GET", 200))).To(And(HaveKeyWithValue("401", "every call had a good token"), HaveKeyWithValue("403", "the client without the role did not call it"),
 			HaveKeyWithValue("405", "it was called with GET and HEAD only"), HaveKeyWithValue("503", "the node did not fail"), HaveKeyWithValue("304", "no conditional request was sent")))
-		Expect(because(asked(evidence.NoToken, "GET", 200), asked("no-role", "GET", 200), asked("method", "REPORT", 404), asked("odd", "GET", 502),
-			asked("known", "GET", 200, evidence.Field{Name: "If-None-Match", Value: `"a"`}))).To(And(HaveKeyWithValue("401", "no call was refused with it"),
+		Expect(because(exchange(evidence.NoToken, "GET", 200), exchange("no-role", "GET", 200), exchange("method", "REPORT", 404), exchange("odd", "GET", 502),
+			exchange("known", "GET", 200, evidence.Field{Name: "If-None-Match", Value: `"a"`}))).To(And(HaveKeyWithValue("401", "no call was refused with it"),
 			HaveKeyWithValue("403", "the client without the role was not refused with it"), HaveKeyWithValue("405", "no other method was refused with it"),
 			HaveKeyWithValue("503", "the node failed with another status"), HaveKeyWithValue("304", "no conditional request was answered with it")))
 	})
 
 	It("says why a parameter outside the query was not tried", func() {
 		log := smallLog()
-		log.Document, log.Exchanges = &evidence.Document{Reduced: json.RawMessage(document)}, whole[:1]
+		log.Document, log.Exchanges = &evidence.Document{Reduced: json.RawMessage(document)}, complete[:1]
 		log.NotSent = []evidence.NotSent{{Label: evidence.OperationResource("a").With(evidence.TryCase(evidence.NthValue(1), "header", "X-Language")), Kind: evidence.OverBudget, Because: "the budget is used up"}}
 		for _, p := range reportOf(log, smallJudgements()).Operations.List[0].Parameters {
 			if p.Name == "X-Language" {
@@ -124,7 +124,7 @@ var _ = Describe("Coverage of the document", func() {
 	})
 
 	It("is a function of the evidence, and counts nothing for a run that sent nothing", func() {
-		Expect(covered(whole...)).To(Equal(covered(whole...)))
+		Expect(covered(complete...)).To(Equal(covered(complete...)))
 		o := covered()
 		Expect([]int{o.Executed, o.Parameters.Covered, o.Statuses.Covered}).To(Equal([]int{0, 0, 0}))
 	})

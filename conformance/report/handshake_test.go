@@ -25,7 +25,7 @@ var _ = Describe("A TLS handshake", func() {
 		Failure: &evidence.Failure{Kind: evidence.FailureTLS, Message: "remote error: tls: protocol version not supported"}, Alert: "protocol version not supported", Attempts: 1, Started: noon(),
 	}
 
-	It("is shown and linked where a finding rests on it, with a command that repeats it", func() {
+	It("is shown and linked by a finding about it, with a command that repeats it", func() {
 		catalogue := smallCatalogue()
 		judgements := smallJudgements()
 		id := catalogue[0].ID

@@ -21,7 +21,7 @@ var pages embed.FS
 // The log has the exchanges behind the findings. Long bodies are cut, so that the file stays within a few megabytes.
 func WriteHTML(w io.Writer, r Report, log *evidence.Log) error { return writeHTML(w, r, log, "") }
 
-// writeHTML writes the page. With a download it is a summary without exchanges, which links the file that has them.
+// writeHTML writes the page. With a download, the page is a summary without exchanges, which links the file that has them.
 func writeHTML(w io.Writer, r Report, log *evidence.Log, download string) error {
 	css, err := pages.ReadFile("page/page.css")
 	if err != nil {
@@ -50,12 +50,12 @@ func writeHTML(w io.Writer, r Report, log *evidence.Log, download string) error 
 	return err
 }
 
-// pageView is the data of the page, in its order.
+// pageView is the data of the page, in the order of the page.
 type pageView struct {
 	Report
 	Tally string
 	Style template.CSS
-	// Policy is the Content-Security-Policy: only the style element of this page.
+	// Policy is the Content-Security-Policy: it allows only the style element of this page.
 	Policy   string
 	Mark     requirement.Outcome
 	Bar      []barPart
@@ -104,11 +104,11 @@ type groupView struct {
 	Rows  []rowView
 }
 
-// rowView is a requirement in the table. InFull says that a finding above describes it.
+// rowView is a requirement in the table. InFull reports that a finding above describes the requirement.
 type rowView struct {
 	Requirement
 	InFull      bool
-	Consequence string // of a failure; the gate of any other outcome
+	Consequence string // of a failure that costs nothing; the gate of any other outcome
 }
 
 // barPart is one outcome in the bar of totals; X and Width are percent.
@@ -175,7 +175,7 @@ func (v pageView) finding(q attentionItem) findingView {
 	linked := map[evidence.Label]bool{}
 	further := q.furtherSubjects()
 	if len(further) == 1 && q.difference(further[0]) == (Subject{}) {
-		further = nil // it would repeat the finding
+		further = nil // the subject would repeat the finding
 	}
 	for _, s := range further {
 		if len(f.Further) == pageSubjects {

@@ -41,7 +41,7 @@ type exchangeView struct {
 	Hops    []hopView
 	Answer  *message
 	Failure string
-	// CitedBy lists the requirements that need attention because of it.
+	// CitedBy lists the requirements that need attention because of the exchange.
 	CitedBy []requirement.ID
 }
 
@@ -53,7 +53,7 @@ type hopView struct {
 // message is a request or an answer.
 type message struct {
 	Line   string
-	Header []evidence.Field // plain: most lines of the page are header lines
+	Header []evidence.Field // already plain, because most lines of the page are header lines
 	Body   string
 	Note   string // says what was left out, and why
 }
@@ -64,10 +64,10 @@ func exchangeViews(r Report, log *evidence.Log) []exchangeView {
 	room := pageBodies
 	list := log.Exchanges[:min(len(log.Exchanges), maxExchanges)]
 	out := make([]exchangeView, len(list))
-	for _, first := range []bool{true, false} {
+	for _, isCited := range []bool{true, false} {
 		for i, x := range list {
-			if by := cited[x.Label]; (len(by) > 0) == first {
-				out[i] = exchangeOf(x, by, &room)
+			if citedBy := cited[x.Label]; (len(citedBy) > 0) == isCited {
+				out[i] = exchangeOf(x, citedBy, &room)
 				out[i].Anchor = fmt.Sprintf("exchange-%d", i+1)
 			}
 		}
@@ -93,14 +93,14 @@ func citations(r Report) map[evidence.Label][]requirement.ID {
 	return out
 }
 
-// exchangeOf converts one exchange that the requirements in by cite; room is what is left of [pageBodies].
-func exchangeOf(x evidence.Exchange, by []requirement.ID, room *int) exchangeView {
+// exchangeOf converts one exchange that the requirements in citedBy cite; room is what is left of [pageBodies].
+func exchangeOf(x evidence.Exchange, citedBy []requirement.ID, room *int) exchangeView {
 	limit := otherBody
-	if len(by) > 0 {
+	if len(citedBy) > 0 {
 		limit = citedBody
 	}
 	v := exchangeView{
-		Label: x.Label, Method: x.Request.Method, URL: x.Request.URL, CitedBy: by,
+		Label: x.Label, Method: x.Request.Method, URL: x.Request.URL, CitedBy: citedBy,
 		Took: x.Duration.Round(time.Millisecond / 10).String(),
 		Sent: message{Line: x.Request.Method + " " + cut(x.Request.URL, headerValue)},
 	}
@@ -185,9 +185,9 @@ func handshakeViews(r Report, log *evidence.Log) []exchangeView {
 	return out
 }
 
-func handshakeOf(h evidence.Handshake, by []requirement.ID) exchangeView {
+func handshakeOf(h evidence.Handshake, citedBy []requirement.ID) exchangeView {
 	v := exchangeView{
-		Label: h.Label, Method: "TLS", URL: h.Address, CitedBy: by, Status: "refused", Class: "refused",
+		Label: h.Label, Method: "TLS", URL: h.Address, CitedBy: citedBy, Status: "refused", Class: "refused",
 		Took: h.Duration.Round(time.Millisecond / 10).String(),
 		Sent: message{Line: fmt.Sprintf("handshake for %s, offering %s", h.ServerName, strings.Join(h.Offered, ", "))},
 	}
@@ -248,7 +248,7 @@ func beginsAsJSON(body []byte, limit int) bool {
 	}
 	var syntax *json.SyntaxError
 	err := json.Unmarshal(body[:limit+1], new(json.RawMessage))
-	return errors.As(err, &syntax) && syntax.Offset > int64(limit) // nothing is wrong but that it ends there
+	return errors.As(err, &syntax) && syntax.Offset > int64(limit) // the only fault is the end of the part
 }
 
 // head returns the beginning of a text, up to a character boundary.

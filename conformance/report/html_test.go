@@ -23,7 +23,7 @@ var _ = Describe("the page", func() {
 		return write(report.WriteHTML, r, log)
 	}
 
-	It("allows nothing but its own style", func() {
+	It("allows only its own style", func() {
 		out := page(small)
 		style := regexp.MustCompile(`(?s)<style>(.*?)</style>`).FindStringSubmatch(out)[1]
 		sum := sha256.Sum256([]byte(style))
@@ -74,7 +74,7 @@ var _ = Describe("the page", func() {
 			ContainSubstring(`<a href="#TOK-06">TOK-06</a>`), ContainSubstring("max-age=300")))
 	})
 
-	It("says the verdict first", func() {
+	It("begins with the verdict", func() {
 		out := page(small)
 		Expect(regexp.MustCompile(`<h[1-6]`).FindString(out)).To(Equal("<h1"))
 		Expect(strings.Count(out, "<h1")).To(Equal(1))

@@ -10,10 +10,10 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// WriteJUnit writes JUnit XML for pipelines. It is red exactly if the profile is not certified: a failure that costs the certificate is a
-// <failure>, a required rule that could not be judged is an <error>. Outcomes without a cost never turn a pipeline red: warnings and failed
-// advice pass with the finding in <system-out>; not applicable, not judged, known to the operator, and blocked by a row that is red itself are
-// <skipped> with the reason. The verdict is the first test case.
+// WriteJUnit writes JUnit XML for pipelines. The pipeline fails exactly if the profile is not certified. A failure that costs the certificate is a <failure>.
+// A required rule that could not be judged is an <error>. Outcomes that cost nothing never fail a pipeline: warnings and failed advice pass, with the finding
+// in <system-out>. A requirement that is not applicable, not judged, known to the operator, or blocked by another is <skipped> with the reason. The verdict
+// is the first test case.
 func WriteJUnit(w io.Writer, r Report) error {
 	doc := junitSuites{Name: "rin", Suites: []junitSuite{junitVerdict(r)}}
 	for _, g := range r.Catalogue.Groups {
@@ -106,7 +106,7 @@ func (s *junitSuite) count() {
 	}
 }
 
-// junitVerdict returns the decision as a test case, so that a reason without a requirement turns a pipeline red, too.
+// junitVerdict returns the decision as a test case, so that a reason without a requirement fails a pipeline, too.
 func junitVerdict(r Report) junitSuite {
 	c := junitCase{Class: "rin.verdict", Name: "profile " + Plain(string(r.Profile))}
 	var body []string

@@ -20,8 +20,8 @@ type Made struct {
 	Authorities string `json:"authorities,omitempty"`
 	// AllowedOrigins are further origins that were allowed to receive the token (--allow-origin).
 	AllowedOrigins []string `json:"allowedOrigins,omitempty"`
-	// Gaps are the operations that were not called, which the operator accepts (--gap), Values the names of the parameters that the operator gave values
-	// for (--value).
+	// Gaps are the operations that were not called, and whose gap the operator accepts (--gap). Values are the names of the parameters for which the operator
+	// gave values (--value).
 	Gaps   []evidence.Gap `json:"gaps,omitempty"`
 	Values []string       `json:"values,omitempty"`
 	// Seed chooses what was drawn for the run, Effort how much of each family; both are empty in older evidence.
@@ -108,7 +108,7 @@ func (r Report) madeFacts() []fact {
 	return out
 }
 
-// notStated is the fact of a run whose operator is not known. The login name of a machine says little and is nobody's business.
+// notStated is the fact of a run whose operator is not known. rin does not use the login name instead: it says little, and is private.
 const notStated = "not stated (--operator)"
 
 // listAndDetail names the operations that paging, filters and records were tested on.
@@ -210,7 +210,7 @@ type Family struct {
 	Ever    int      `json:"ever"`
 }
 
-// familiesOf counts what was sent of each family from which something was sent.
+// familiesOf counts the kinds of requests that were sent of each family. Families of which no run sent any are left out.
 func familiesOf(log *evidence.Log) []Family {
 	drawn := map[evidence.Family]map[evidence.Case]bool{}
 	for _, x := range log.Exchanges {
@@ -232,7 +232,7 @@ func familiesOf(log *evidence.Log) []Family {
 				row.Ever++
 			}
 		}
-		if len(row.Drawn) > 0 || row.Earlier > 0 { // others do not apply to this node, or need an input that was not given
+		if len(row.Drawn) > 0 || row.Earlier > 0 { // other families do not apply to this node, or need an input that was not given
 			out = append(out, row)
 		}
 	}

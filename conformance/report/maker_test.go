@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-var _ = Describe("A warning that is a known product's own", func() {
+var _ = Describe("A warning that a known product always causes", func() {
 	const realm = "https://auth.node.example/realms/research/protocol/openid-connect/token"
 	reported := func(change func(log *evidence.Log)) (report.Report, *evidence.Log) {
 		log, judgements := smallLog(), smallJudgements()
@@ -33,7 +33,7 @@ var _ = Describe("A warning that is a known product's own", func() {
 		return out
 	}
 
-	It("is folded into one block, and JSON names the product", func() {
+	It("is shown in one block, and JSON names the product", func() {
 		r, log := reported(func(log *evidence.Log) { log.Run.TokenURL = realm })
 		for name, text := range texts(r, log) {
 			Expect(strings.ReplaceAll(text, "&#39;", "'")).To(ContainSubstring("1 warning is Keycloak's own"), name)
@@ -62,7 +62,7 @@ var _ = Describe("A warning that is a known product's own", func() {
 		Expect(r.Requirements[3].Maker).To(Equal("Keycloak"))
 	})
 
-	It("is a warning like others where another product answers", func() {
+	It("is a warning like others if another product answers", func() {
 		r, log := reported(func(*evidence.Log) {})
 		for name, text := range texts(r, log) {
 			Expect(text).NotTo(ContainSubstring("own</h2>"), name)

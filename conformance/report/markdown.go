@@ -165,10 +165,11 @@ func fence(lines []string) string {
 	return f + "text\n" + body + "\n" + f + "\n"
 }
 
-func longestRun(s string, of rune) int {
+// longestRun returns the length of the longest run of a character.
+func longestRun(s string, char rune) int {
 	longest, run := 0, 0
 	for _, r := range s {
-		if r != of {
+		if r != char {
 			run = 0
 			continue
 		}

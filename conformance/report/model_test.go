@@ -146,7 +146,7 @@ var _ = Describe("New", func() {
 		Entry("no answer", "repeat the run", func(_ *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
 			judged["TER-08"] = requirement.Unclear("no answer to the token request: connection reset")
 		}),
-		Entry("no answer from an address, and no guard seen either", "make https://auth.node.example answer this machine, or correct --token-url", func(log *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
+		Entry("no answer from an address, and no protected resource", "make https://auth.node.example answer this machine, or correct --token-url", func(log *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
 			log.Roles.ProbeTarget = ""
 			judged["TOK-01"] = requirement.Unclear("no answer").Hinting("make https://auth.node.example answer this machine, or correct --token-url; is its server running?")
 		}),
@@ -154,7 +154,7 @@ var _ = Describe("New", func() {
 			log.Ended = &evidence.Ended{Cause: "the deadline of the run passed"}
 			judged["TER-08"] = requirement.Unclear("the node limits the rate of requests (429)").Hinting("raise the limit, then repeat the run")
 		}),
-		Entry("what blocks does not apply", "put data into the node", func(_ *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
+		Entry("the blocking requirement does not apply", "put data into the node", func(_ *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
 			judged["API-04"] = requirement.Inapplicable("nothing to judge")
 			judged["API-05"] = requirement.Judgement{Outcome: requirement.Blocked, BlockedBy: "API-04", Reason: "needs API-04"}
 			judged["TER-08"] = requirement.Unclear("no data").Hinting("put data into the node")
@@ -163,7 +163,7 @@ var _ = Describe("New", func() {
 			judged["TER-08"] = requirement.Unclear("the node limits the rate of requests (429)").Hinting("lower --rate or raise the limit for this client, then repeat the run")
 			judged["TER-02"] = requirement.Unclear("no answer to the token request: connection reset")
 		}),
-		Entry("what blocks", "put funding calls into the tested system", func(_ *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
+		Entry("the blocking requirement is open", "put funding calls into the tested system", func(_ *evidence.Log, judged map[requirement.ID]requirement.Judgement) {
 			judged["API-04"] = requirement.Unclear("the list is empty").Hinting("Put funding calls into the tested system, then repeat the run")
 			judged["API-05"] = requirement.Judgement{Outcome: requirement.Blocked, BlockedBy: "API-04", Reason: "needs API-04"}
 		}),
@@ -306,7 +306,7 @@ var _ = Describe("New", func() {
 		}
 	})
 
-	It("says in every format what the suite noticed in nodes that it had never met, after the first round", func() {
+	It("says in every format what the suite noticed in nodes that it had never tested, after the first round of first contact", func() {
 		for name, f := range reportFormats() {
 			r, log := small()
 			r.Suite.Contact = nil
@@ -318,7 +318,7 @@ var _ = Describe("New", func() {
 		}
 	})
 
-	It("shows known failures as known, with the reason, and asks for the baseline to be mended", func() {
+	It("shows known failures as known, with the reason, and asks to correct the baseline", func() {
 		r, log := excused()
 		Expect(r.Verdict.Decision).To(Equal(verdict.Partial))
 		Expect(r.Run.Baseline).To(HaveValue(Equal(report.Baseline{

@@ -54,7 +54,7 @@ func New(v verdict.Verdict, e requirement.Evidence, suite string) Report {
 	return r
 }
 
-// gapNotes names the operations that were not called, which the operator accepts.
+// gapNotes names the operations that were not called, and whose gap the operator accepts.
 func gapNotes(gaps []evidence.Gap) []string {
 	var out []string
 	for _, g := range gaps {
@@ -164,7 +164,7 @@ func headline(v verdict.Verdict, e requirement.Evidence) string {
 	return fmt.Sprintf("Partial run of profile %s: %s", profile, partialResult(v))
 }
 
-// partialResult says in words what a partial run found. If all went well, it names what the operator had named.
+// partialResult says in words what a partial run found. If nothing failed, it lists the requirements that the operator had named.
 func partialResult(v verdict.Verdict) string {
 	found := "nothing failed"
 	switch {
@@ -192,7 +192,7 @@ func partialResult(v verdict.Verdict) string {
 	return found + " in " + strings.Join(named, ", ") + ". Now certify the whole node"
 }
 
-// describeOutages says who stopped answering what, of at most two outages.
+// describeOutages names the origins that stopped answering, two at most; for a single origin, it says what happened.
 func describeOutages(outages []evidence.Outage) string {
 	var origins []string
 	for _, o := range outages {

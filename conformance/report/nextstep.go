@@ -55,7 +55,7 @@ func nextStep(v verdict.Verdict) string {
 	return fmt.Sprintf("%s (and %d more to do)", steps[0], len(steps)-1)
 }
 
-// flagName finds the flags that a text names.
+// flagName matches a flag in a text.
 func flagName() *regexp.Regexp { return regexp.MustCompile(`--[a-z][a-z0-9-]+[a-z0-9]`) }
 
 // stepFor returns the step for one reason; empty if another reason says more.
@@ -88,7 +88,7 @@ func settle(id requirement.ID, v verdict.Verdict) string {
 	case j.Outcome == requirement.Blocked && j.BlockedBy != "" && j.BlockedBy != id:
 		before := slices.IndexFunc(v.Results, func(r verdict.Result) bool { return r.Requirement.ID == j.BlockedBy })
 		if before < 0 || v.Results[before].Judgement.Outcome == requirement.NotApplicable {
-			return imperative(j.Hint) // it is not judged, so that it has nothing to settle
+			return imperative(j.Hint) // nothing settles a requirement that is not judged
 		}
 		return settle(j.BlockedBy, v)
 	case j.Fault == requirement.Suite:
@@ -119,7 +119,7 @@ func imperative(hint string) string {
 		}
 		step = step[:at]
 	}
-	if step != "" && len(step) > 1 && strings.ToLower(step[1:2]) == step[1:2] { // not the name of a product in capitals
+	if step != "" && len(step) > 1 && strings.ToLower(step[1:2]) == step[1:2] { // the first word is not in capitals, as the name of a product is
 		step = strings.ToLower(step[:1]) + step[1:]
 	}
 	return step

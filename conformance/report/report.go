@@ -49,7 +49,7 @@ type Report struct {
 	Notes     []string    `json:"notes"`
 }
 
-// Suite names the program that judged and the one that recorded the evidence, and what the former is known to notice.
+// Suite names the program that judged, with what it is known to notice, and the version that recorded the evidence.
 type Suite struct {
 	Name       string        `json:"name"`
 	Version    string        `json:"version"`
@@ -305,19 +305,19 @@ type File struct {
 	OnDemand bool
 }
 
-// Files lists the files of a report by rin of that version; the one that a person opens first comes first.
+// Files lists the files of a report by that version of rin. The file that a person opens first comes first.
 func Files(suite string) []File {
-	presented := func(write func(io.Writer, Report) error) func(io.Writer, Report, *evidence.Log) error {
+	withoutLog := func(write func(io.Writer, Report) error) func(io.Writer, Report, *evidence.Log) error {
 		return func(w io.Writer, r Report, _ *evidence.Log) error { return write(w, r) }
 	}
 	return []File{
 		{Format: "html", Name: "report.html", Write: WriteHTML},
-		{Format: "json", Name: "report.json", Write: presented(WriteJSON)},
-		{Format: "junit", Name: "junit.xml", Write: presented(WriteJUnit)},
-		{Format: "markdown", Name: "report.md", Write: presented(WriteMarkdown)},
+		{Format: "json", Name: "report.json", Write: withoutLog(WriteJSON)},
+		{Format: "junit", Name: "junit.xml", Write: withoutLog(WriteJUnit)},
+		{Format: "markdown", Name: "report.md", Write: withoutLog(WriteMarkdown)},
 		{Format: "github", Name: "annotations.txt", OnDemand: true, Write: WriteGitHub},
 		{Format: "gitlab", Name: "gl-code-quality-report.json", OnDemand: true, Write: WriteGitLab},
-		// The evidence holds the same exchanges in a tenth of the room.
+		// The evidence always holds the same exchanges, in a tenth of the room.
 		{Format: "har", Name: "exchanges.har", OnDemand: true, Write: func(w io.Writer, _ Report, log *evidence.Log) error {
 			return evidence.WriteHAR(w, log, suite)
 		}},

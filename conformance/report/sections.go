@@ -38,7 +38,7 @@ func (r Report) attention(o requirement.Outcome) []attentionItem {
 	index := map[string]int{}
 	for _, q := range r.withOutcome(o) {
 		if q.Maker != "" {
-			continue // see habits
+			continue // habits lists these
 		}
 		if i, known := index[q.Reason]; known && o == requirement.Inconclusive {
 			out[i].Also = append(out[i].Also, q.ID)
@@ -50,7 +50,7 @@ func (r Report) attention(o requirement.Outcome) []attentionItem {
 	return out
 }
 
-// habit is a block of warnings that are a known product's own.
+// habit has the warnings that a known product always causes.
 type habit struct {
 	Maker    string
 	Warnings []Requirement
@@ -64,7 +64,7 @@ func (h habit) Title() string {
 	return fmt.Sprintf("%d warnings are %s's own", len(h.Warnings), h.Maker)
 }
 
-// habits folds the warnings that are a known product's own, by product.
+// habits lists the warnings that known products always cause, by product.
 func (r Report) habits() []habit {
 	var out []habit
 	for _, q := range r.withOutcome(requirement.Warn) {
@@ -143,7 +143,7 @@ func (r Report) MatrixSentence() string {
 	return r.Suite.Matrix.Sentence(r.Suite.Version, r.Catalogue.Version, attested)
 }
 
-// ContactSentence says what the suite noticed of nodes that it had never met; "" before the first round.
+// ContactSentence says what the suite noticed of nodes that it had never tested before; "" before the first round of first contact.
 func (r Report) ContactSentence() string {
 	if r.Suite.Contact == nil {
 		return ""

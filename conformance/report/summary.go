@@ -61,7 +61,7 @@ func withoutSubjects(r Report) Report {
 // withShortTexts cuts what came from the node or from the operator.
 func withShortTexts(r Report) Report { return cutTexts(r, 200, 20) }
 
-// withoutTexts leaves only what the catalogue says, beside the headline.
+// withoutTexts leaves only the headline and the texts of the catalogue.
 func withoutTexts(r Report) Report { return cutTexts(r, 0, 0) }
 
 // cutTexts cuts texts at a number of bytes, and lists at a number of entries.

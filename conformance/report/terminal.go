@@ -80,14 +80,14 @@ func (c *console) text(indent int, lead, text string, codes ...string) {
 		hang = indent + 2
 	}
 	plain := Plain(text)
-	first := wrap(plain, max(8, c.width-indent-ansi.StringWidth(lead)), notAddress)[0]
+	first := wrap(plain, max(8, c.width-indent-ansi.StringWidth(lead)), mayBreak)[0]
 	// The further lines may have another width, so that the rest is wrapped again.
 	rest := strings.TrimSpace(strings.TrimPrefix(strings.Join(strings.Fields(plain), " "), first))
 	c.line(indent, c.paint(lead, codes...)+c.paint(first, boldOnly(codes)...))
 	if rest == "" {
 		return
 	}
-	for _, l := range wrap(rest, max(8, c.width-hang), notAddress) {
+	for _, l := range wrap(rest, max(8, c.width-hang), mayBreak) {
 		c.line(hang, c.paint(l, boldOnly(codes)...))
 	}
 }
@@ -104,7 +104,7 @@ func (c *console) line(indent int, s string) {
 func (c *console) head(r Report) {
 	catalogue := r.Catalogue.Version
 	if digest := strings.TrimPrefix(r.Catalogue.Digest, "sha256:"); digest != "" {
-		catalogue += " (" + digest[:min(len(digest), 12)] + ")" // the files have all of it
+		catalogue += " (" + digest[:min(len(digest), 12)] + ")" // the files have the whole digest
 	}
 	c.text(0, "", fmt.Sprintf("rin %s, catalogue %s, profile %s, %s", r.Suite.Version, catalogue, r.Profile, r.Date.Format("2006-01-02 15:04 UTC")), bold)
 	c.text(0, "node    ", cmp.Or(r.Target.BaseURL, r.Target.InfoURL))
@@ -118,7 +118,7 @@ func (c *console) head(r Report) {
 	} else {
 		c.text(0, "covers  ", r.Budget.String())
 	}
-	facts := slices.DeleteFunc(r.madeFacts(), func(f fact) bool { return f.Value == notStated }) // who reads this is likely to have run it
+	facts := slices.DeleteFunc(r.madeFacts(), func(f fact) bool { return f.Value == notStated }) // the reader has probably run it
 	for i, f := range facts {
 		lead := "made    "
 		if i > 0 {
@@ -168,7 +168,6 @@ func (c *console) beside(text string, n int) string {
 	return strings.Join(Wrap(text, max(12, c.width-n)), "\n"+strings.Repeat(" ", n))
 }
 
-// verdict writes the verdict.
 func (c *console) verdict(r Report) {
 	c.blank()
 	outcome := mark(r.Verdict.Decision, r.Verdict.Failed)

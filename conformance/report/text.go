@@ -81,8 +81,8 @@ func Wrap(text string, columns int) []string {
 // maxAddress bounds the URLs that stay whole, in columns. A node may send longer ones.
 const maxAddress = 200
 
-// notAddress reports whether a word may be broken. A URL stays whole, so that it can be copied and a terminal makes a link of it.
-func notAddress(word string) bool {
+// mayBreak reports whether a word may be broken. A URL stays whole, so that it can be copied and a terminal makes a link of it.
+func mayBreak(word string) bool {
 	return !strings.Contains(word, "://") || ansi.StringWidth(word) > maxAddress
 }
 

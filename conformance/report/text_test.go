@@ -141,7 +141,7 @@ func junit(r report.Report) suites {
 }
 
 var _ = Describe("JUnit", func() {
-	It("reports failures, but advice and warnings leave a pipeline green", func() {
+	It("reports failures, but does not fail a pipeline because of advice and warnings", func() {
 		r, _ := small()
 		s := junit(r)
 		Expect([]int{s.Tests, s.Failures, s.Errors, s.Skipped}).To(Equal([]int{10, 3, 1, 2}))
@@ -166,7 +166,7 @@ var _ = Describe("JUnit", func() {
 		}
 	})
 
-	It("is red exactly when the profile is not certified", func() {
+	It("fails a pipeline exactly if the profile is not certified", func() {
 		for _, make := range []func() (report.Report, *evidence.Log){small, good, empty} {
 			r, _ := make()
 			s := junit(r)

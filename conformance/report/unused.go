@@ -31,7 +31,7 @@ func unusedInputs(e requirement.Evidence) []string {
 	for _, input := range []struct {
 		name    string
 		given   bool
-		matches func(evidence.Label) bool // the labels that it is for
+		matches func(evidence.Label) bool // the labels of the requests that need the input
 	}{
 		{"--client-id2", run.Second, hasResource(evidence.SecondClient)},
 		{"--other-client-id", run.Other, hasResource(evidence.OtherClient)},
@@ -62,11 +62,11 @@ func unusedInputs(e requirement.Evidence) []string {
 		}
 	}
 	for _, origin := range run.AllowedOrigins {
-		if !contacted(log, origin) {
+		if !wasContacted(log, origin) {
 			say("--allow-origin "+origin, "nothing of the node is there")
 		}
 	}
-	if run.Authorities && !encrypted(log) {
+	if run.Authorities && !usedTLS(log) {
 		say("--cacert", "no request was sent by https")
 	}
 	sayUnusedPlace(e, byDocument, say)
@@ -79,11 +79,11 @@ func unusedInputs(e requirement.Evidence) []string {
 func sayUnusedPlace(e requirement.Evidence, byDocument string, say func(input, because string)) {
 	run := e.Run
 	called := slices.ContainsFunc(e.Exchanges, func(x evidence.Exchange) bool { return isOperation(x.Label) })
-	there := slices.ContainsFunc(e.Exchanges, func(x evidence.Exchange) bool {
+	calledThere := slices.ContainsFunc(e.Exchanges, func(x evidence.Exchange) bool {
 		return isOperation(x.Label) && strings.HasPrefix(x.Request.URL, strings.TrimRight(run.BaseURL, "/"))
 	})
 	switch {
-	case !run.BaseGiven || there:
+	case !run.BaseGiven || calledThere:
 	case called && e.Roles.OperationBase != "":
 		say("--base-url "+run.BaseURL, "the operations answer under "+e.Roles.OperationBase)
 	case e.Spec == nil || !requirement.Profile(run.Profile).Includes(requirement.API):
@@ -101,8 +101,8 @@ func isOperation(l evidence.Label) bool {
 	return strings.HasPrefix(string(l.Resource()), string(evidence.OperationResource("")))
 }
 
-// encrypted reports whether the run spoke TLS.
-func encrypted(log *evidence.Log) bool {
+// usedTLS reports whether the run used TLS.
+func usedTLS(log *evidence.Log) bool {
 	return len(log.Handshakes) > 0 || slices.ContainsFunc(log.Exchanges, func(x evidence.Exchange) bool {
 		return strings.HasPrefix(x.Request.URL, "https:") || slices.ContainsFunc(x.Redirects, func(h evidence.Hop) bool { return strings.HasPrefix(h.Location, "https:") })
 	})
@@ -172,8 +172,8 @@ func findUnsent(log *evidence.Log, matches func(evidence.Label) bool) (because s
 	return "", true
 }
 
-// contacted reports whether a request went to the origin.
-func contacted(log *evidence.Log, origin string) bool {
+// wasContacted reports whether a request went to the origin.
+func wasContacted(log *evidence.Log, origin string) bool {
 	return slices.ContainsFunc(log.Exchanges, func(x evidence.Exchange) bool {
 		return evidence.SameOrigin(x.Request.URL, origin) || slices.ContainsFunc(x.Redirects, func(h evidence.Hop) bool { return evidence.SameOrigin(h.URL, origin) })
 	})

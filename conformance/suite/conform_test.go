@@ -16,7 +16,7 @@ var _ = Describe("Conform", func() {
 		requirement.Fail: true, requirement.Blocked: true, requirement.Inconclusive: true,
 	}
 
-	It("fails where the outcome costs the certificate, and nowhere else", func() {
+	It("fails if the outcome costs the certificate, and only then", func() {
 		for outcome, costly := range costs {
 			j := requirement.Judgement{Outcome: outcome}
 			for _, gate := range []requirement.Gate{requirement.Gating, requirement.Advice, requirement.Information} {
@@ -27,7 +27,7 @@ var _ = Describe("Conform", func() {
 		}
 	})
 
-	It("names the reason, what was expected and what came", func() {
+	It("names the reason, the expected value and the value that came", func() {
 		m := suite.Conform(requirement.Gating)
 		Expect(m.FailureMessage(requirement.Failed("the answer is stored", "no-store", "max-age=60"))).
 			To(Equal("fail: the answer is stored\nexpected: no-store\ngot:      max-age=60"))

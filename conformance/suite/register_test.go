@@ -174,7 +174,7 @@ var _ = Describe("The certification in a process of its own", func() {
 		Expect(status).To(BeZero())
 	})
 
-	It("ends the evidence wherever a signal falls", func() {
+	It("ends the evidence at whatever moment a signal comes", func() {
 		lines, _ := start("alone-signalled").rest()
 		ends := ofKind(lines, "over")
 		Expect(ends).To(HaveLen(40))

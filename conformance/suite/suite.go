@@ -83,7 +83,7 @@ func labels(r requirement.Requirement) ginkgo.Labels {
 	return ginkgo.Label(string(r.ID), r.ID.Group(), "level:"+string(r.Level), "gate:"+string(r.Gate), "profile:"+string(r.Profile))
 }
 
-// certification judges the requirements when their evidence was gathered. All Its use it from one goroutine, because their container is Ordered.
+// certification judges the requirements after their evidence was gathered. All specs use it from one goroutine, because their container is Ordered.
 type certification struct {
 	gathering Gathering
 	catalogue []requirement.Requirement
@@ -95,7 +95,7 @@ type certification struct {
 }
 
 func (c *certification) start() {
-	// The context of BeforeAll ends with BeforeAll; the gathering goes on.
+	// The context of BeforeAll ends with BeforeAll; the gathering continues.
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c.cancel = cancel
 	c.running.Go(func() { _ = c.gathering.Run(ctx) }) // the log says how it ended

@@ -62,8 +62,8 @@ type Target struct {
 	Politeness Politeness `json:"politeness"`
 	// Polite asks for the gentlest run: one request at a time, one a second.
 	Polite bool `json:"polite,omitempty"`
-	// Blind sends an ordinary client's headers: the node cannot tell from them that it is tested. Only on loopback, or with Consent: the node's
-	// operator agreed, and the operator of the registry recorded that.
+	// Blind sends an ordinary client's headers: the node cannot tell from them that it is tested. It is allowed only on loopback or with Consent, which means
+	// that the node's operator agreed and the operator of the registry recorded that.
 	Blind   bool `json:"blind,omitempty"`
 	Consent bool `json:"consent,omitempty"`
 	// Effort says how much is asked; empty is [draw.Standard].
@@ -75,7 +75,7 @@ type Target struct {
 	Earlier map[string][]string `json:"earlier,omitempty"`
 	// Only lists the requirement ids of a partial run.
 	Only []string `json:"only,omitempty"`
-	// Failed lists those of them that had failed, or were warned, in the run that this one repeats.
+	// Failed lists those requirements of Only that failed, or had a warning, in the run that this one repeats.
 	Failed []string `json:"failed,omitempty"`
 	// Labels are further requests of a partial run: those that showed the faults of an earlier one.
 	Labels []evidence.Label `json:"labels,omitempty"`
@@ -219,8 +219,8 @@ func (p Politeness) withDefaults(loopback, polite bool) Politeness {
 // Loopback reports whether every URL of the target is on this machine. A registry on this machine proves nothing about its
 // nodes: such a target is on loopback only once the entry's URLs are filled in.
 func (t Target) Loopback() bool {
-	emptyOrLoopback := func(text string) bool { return text == "" || loopbackURL(text) }
-	return loopbackURL(t.TokenURL) && loopbackURL(t.InfoURL) && emptyOrLoopback(t.SpecURL) && emptyOrLoopback(t.BaseURL)
+	emptyOrLoopback := func(text string) bool { return text == "" || isLoopbackURL(text) }
+	return isLoopbackURL(t.TokenURL) && isLoopbackURL(t.InfoURL) && emptyOrLoopback(t.SpecURL) && emptyOrLoopback(t.BaseURL)
 }
 
 // Origins lists the origins that may receive a token or secret, in the order named, without repeats: those of the node's own
@@ -253,4 +253,4 @@ func (t Target) LogValue() slog.Value {
 	)
 }
 
-func loopbackURL(text string) bool { return evidence.LoopbackHost(evidence.HostOf(text)) }
+func isLoopbackURL(text string) bool { return evidence.LoopbackHost(evidence.HostOf(text)) }

@@ -117,14 +117,14 @@ func (t Target) validateURL(p *problems, flag, text string) {
 		p.add(flag, fmt.Sprintf("expected an absolute http or https URL, got %q", text), "write an absolute URL such as https://api.example/path")
 	case u.Fragment != "" || strings.HasSuffix(text, "#"):
 		p.add(flag, fmt.Sprintf("%q has a fragment (RFC 6749 §3.2 forbids it)", text), "leave out the # and what follows")
-	case u.Scheme == "http" && !evidence.LoopbackHost(u.Hostname()) && !t.allowed(u):
+	case u.Scheme == "http" && !evidence.LoopbackHost(u.Hostname()) && !t.isAllowed(u):
 		p.add(flag, fmt.Sprintf("%q is not encrypted: a secret or token would be readable on the way", text),
 			fmt.Sprintf("use https, or name the origin with --allow-origin %s", evidence.Origin(u)))
 	}
 }
 
-// allowed reports whether the operator named the URL's origin with --allow-origin.
-func (t Target) allowed(u *url.URL) bool {
+// isAllowed reports whether the operator named the URL's origin with --allow-origin.
+func (t Target) isAllowed(u *url.URL) bool {
 	return slices.ContainsFunc(t.AllowOrigins, func(text string) bool { return evidence.OriginOf(text) == evidence.Origin(u) })
 }
 

@@ -118,7 +118,7 @@ var _ = Describe("A key set", func() {
 		Expect(tokenforge.Verify(token, "f", set).Verified).To(BeTrue(), "neither names a kid")
 	})
 
-	It("verifies it with the public part of a key that was published with its private part", func() {
+	It("verifies a token with the public part of a key that was published with its private part", func() {
 		token, set := issueToken("k")
 		whole := strings.Replace(string(set), `"kid":"k"`, `"kid":"k","d":"c2VjcmV0"`, 1)
 		v := tokenforge.Verify(token, "f", []byte(whole))

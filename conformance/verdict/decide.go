@@ -162,7 +162,7 @@ func addUnproven(rs *reasons, r Result, p requirement.Profile, run evidence.Run)
 	switch {
 	case r.Named && !outcome.Settled() && !isExcused(r, run):
 		rs.add(NotProven, fmt.Sprintf("asked for, and not judged: %s", r.Judgement.Reason), id)
-	case r.Extra || r.Known != nil: // neither is asked for
+	case r.Extra || r.Known != nil: // the profile asks for neither
 	case outcome == requirement.NotApplicable && slices.Contains(mustApply(p), id):
 		rs.add(NotProven, fmt.Sprintf("profile %s does not accept not-applicable here: %s", p, r.Judgement.Reason), id)
 	case outcome == requirement.NotApplicable && slices.Contains(mustExecute(run), id):

@@ -160,7 +160,7 @@ var _ = Describe("Decide", func() {
 		Expect(verdict.Decide(catalogue(), passAll(requirement.Auth, nil), log, nil).Decision).To(Equal(verdict.Repeat))
 	})
 
-	It("names the address that stopped answering, and does not certify what was not asked there", func() {
+	It("names the address that stopped answering, and does not certify requirements whose requests were not sent there", func() {
 		log := run("auth")
 		for _, l := range []evidence.Label{"info.head", "info.post"} {
 			log.NotSent = append(log.NotSent, evidence.NotSent{Label: l, Kind: evidence.Stopped, Because: "https://a.example stopped answering: 2 requests in a row"})
@@ -177,7 +177,7 @@ var _ = Describe("Decide", func() {
 	})
 
 	Describe("a partial run", func() {
-		It("is partial whatever it saw, and still reports a failure", func() {
+		It("is partial whatever it found, and still reports a failure", func() {
 			log := run("auth")
 			log.Run.Partial = "--only TOK-01"
 			log.Planned = []evidence.Label{"TOK-01.ok"}
@@ -190,7 +190,7 @@ var _ = Describe("Decide", func() {
 			Expect(v.Failed()).To(BeTrue())
 		})
 
-		It("leaves out what it did not ask for", func() {
+		It("leaves out requirements that it was not asked for", func() {
 			log := run("auth")
 			log.Run.Partial = "--only TOK-01"
 			log.Planned = []evidence.Label{"TOK-01.ok"}
@@ -198,7 +198,7 @@ var _ = Describe("Decide", func() {
 			Expect(v.Results).To(ConsistOf(HaveField("Requirement.ID", requirement.ID("TOK-01"))))
 		})
 
-		It("is open where a requirement that it names was not judged, also beyond the profile", func() {
+		It("is open if a requirement that it names was not judged, also beyond the profile", func() {
 			log := run("auth")
 			log.Run.Partial, log.Run.Only = "--only", []string{"TOK-01", "BRR-14"}
 			judged := passAll(requirement.Full, nil)

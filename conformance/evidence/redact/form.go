@@ -92,7 +92,7 @@ func (f *Finder) restSearch() *search {
 
 // patterns are the regular expressions that find secrets.
 type patterns struct {
-	word   *regexp.Regexp // everything that may be a token, a key or a line of one
+	word   *regexp.Regexp // everything that may be a token, a key or a line of a key
 	signed *regexp.Regexp // a JWS or JWE, by its characters
 	pem    *regexp.Regexp
 	name   *regexp.Regexp // names of members, parameters and headers that hold secrets
@@ -204,9 +204,9 @@ func (f *Finder) URL(text string) {
 	}
 }
 
-// Body finds secrets in a body: signed tokens, private keys, and the values of members that are named like a token. chatty is true for an answer that issues
-// tokens or reports an error: more names count. issuing is true for an answer that issues tokens: everything that looks random counts. cut is as for
-// [Redactor.Parted], or nil.
+// Body finds secrets in a body: signed tokens, private keys, and the values of members that are named like a token. issuing is true for an answer that issues
+// tokens: all random-looking text in it counts as a secret. chatty is true for such an answer and for one that reports an error: more names count as names of
+// secrets. cut is as for [Redactor.Parted], or nil.
 func (f *Finder) Body(body []byte, cut func() [][]byte, issuing, chatty bool) {
 	key := readBody{f.redactor.contentOf(body), issuing, chatty}
 	if f.redactor.hasRead(key) {
@@ -261,11 +261,11 @@ func (f *Finder) showsSecret(item []byte) bool {
 
 // object is an object of a body while it is read.
 type object struct {
-	name   string // the member whose value is read
-	isKey  bool   // the next token is a member's name
-	array  bool
-	key    bool     // it has the member kty, or is in a list of keys: it is a JSON Web Key
-	values []string // values of members that are private in such a key
+	name        string // the member whose value is read
+	expectsName bool   // the next token is a member's name
+	array       bool
+	isJWK       bool     // it is a JSON Web Key: it has the member kty, or is in a list of keys
+	values      []string // values of members that are private in a JSON Web Key
 }
 
 // members reads the strings of a JSON body one after the other, up to its end or its first fault.
@@ -275,7 +275,7 @@ func (f *Finder) members(body []byte, chatty bool) {
 	var open []object
 	ended := func() { // a value was read
 		if n := len(open); n > 0 && !open[n-1].array {
-			open[n-1].isKey = true
+			open[n-1].expectsName = true
 		}
 	}
 	for {
@@ -288,7 +288,7 @@ func (f *Finder) members(body []byte, chatty bool) {
 			switch token {
 			case '{':
 				n := len(open)
-				open = append(open, object{isKey: true, key: n > 0 && open[n-1].array && open[n-1].name == "keys"})
+				open = append(open, object{expectsName: true, isJWK: n > 0 && open[n-1].array && open[n-1].name == "keys"})
 			case '[':
 				name := ""
 				if n := len(open); n > 0 {
@@ -298,7 +298,7 @@ func (f *Finder) members(body []byte, chatty bool) {
 			default:
 				last := open[len(open)-1]
 				for _, value := range last.values {
-					if last.key {
+					if last.isJWK {
 						f.learn(privateKey, value)
 					}
 				}
@@ -310,9 +310,9 @@ func (f *Finder) members(body []byte, chatty bool) {
 				return
 			}
 			top := &open[len(open)-1]
-			if top.isKey {
-				top.name, top.isKey = token, false
-				top.key = top.key || token == "kty"
+			if top.expectsName {
+				top.name, top.expectsName = token, false
+				top.isJWK = top.isJWK || token == "kty"
 				continue
 			}
 			if slices.Contains([]string{"d", "p", "q", "dp", "dq", "qi", "k", "r", "t"}, top.name) { // RFC 7518 §6

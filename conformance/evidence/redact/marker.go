@@ -60,7 +60,7 @@ const maxMarker = 256
 // HasMarker reports whether a text holds a marker. Data may have double brackets, too.
 func HasMarker(text []byte) bool {
 	if !bytes.Contains(text, []byte("[[")) {
-		return false // as most texts
+		return false // most texts have no brackets
 	}
 	marker := regexp.MustCompile(`^\[\[[A-Za-z0-9_.-]+:[0-9a-f]{8}:[a-z0-9]+\]\]`)
 	for {

@@ -288,7 +288,7 @@ func newNeedles(s *secret) []needle {
 	return out
 }
 
-// misread returns what a value beyond ASCII becomes if each byte of its UTF-8 is read as a character of ISO 8859-1, or of windows-1252 as in character
+// misread returns what a value outside ASCII becomes if each byte of its UTF-8 is read as a character of ISO 8859-1, or of windows-1252 as in character
 // references (HTML §13.2.5.80).
 func misread(value string) []string {
 	if !strings.ContainsFunc(value, func(c rune) bool { return c >= utf8.RuneSelf }) {
@@ -306,7 +306,7 @@ func misread(value string) []string {
 	return distinct(latin.String(), windows.String())
 }
 
-// base64Needles encode the value at an offset within a group of three bytes. A needle has only the characters that depend on nothing but the value.
+// base64Needles encode the value at an offset within a group of three bytes. A needle has only the characters that depend on the value alone.
 func base64Needles(s *secret, value string, offset int) []needle {
 	padded := append(make([]byte, offset), value...)
 	skip := (offset*8 + 5) / 6

@@ -56,7 +56,7 @@ var _ = Describe("Errata of the published documents", func() {
 		Expect(lines(f)).To(Equal([]string{"top-level $: want object, got array"}))
 	})
 
-	It("M2 and M3", func() {
+	It("explain a list in place of one unit by M2, and the misspelt status by M3", func() {
 		f := annotateBody(spec("3.0.1", `{"$ref":"#/components/schemas/OrgUnit"}`, schemas), `[{}]`)
 		Expect(f.Findings).To(HaveExactElements(HaveField("Erratum", "M2")))
 		f = annotateBody(spec("3.0.1", `{"type":"array","items":{"enum":["IN_PREPERATION","ACTIVE"]}}`, `{}`), `["IN_PREPARATION"]`)

@@ -31,8 +31,8 @@ var _ = Describe("Judging status and media type", func() {
 		Entry("by a range in small letters", `{"4xx":{"content":`+object+`}}`, 404, []string{}),
 		Entry("by default", `{"default":{"content":`+object+`}}`, 503, []string{}),
 		Entry("by default without content", `{"default":{"description":"any"}}`, 503, []string{}),
-		Entry("not at all", `{"200":{},"4XX":{}}`, 500, []string{"status $: want 200, 4XX, got 500"}),
-		Entry("nothing is", `{}`, 200, []string{"status $: want no status (none is described), got 200"}),
+		Entry("by no response", `{"200":{},"4XX":{}}`, 500, []string{"status $: want 200, 4XX, got 500"}),
+		Entry("if no response is described", `{}`, 200, []string{"status $: want no status (none is described), got 200"}),
 	)
 
 	DescribeTable("reports a media type that is not described",
@@ -52,7 +52,7 @@ var _ = Describe("Judging status and media type", func() {
 		Entry("JSON without a name", "application/json", "", `[]`, true,
 			[]string{"media-type $: want application/json, got no Content-Type", "top-level $: want object, got array"}),
 		Entry("a page", "application/json", "text/html", `<html>`, false, []string{"media-type $: want application/json, got text/html"}),
-		Entry("another kind of JSON is not what the schema is for", "application/json", "application/problem+json", `[]`, false,
+		Entry("another kind of JSON is not judged by the schema", "application/json", "application/problem+json", `[]`, false,
 			[]string{"media-type $: want application/json, got application/problem+json"}),
 	)
 
@@ -183,7 +183,7 @@ var _ = Describe("Judging bodies", func() {
 		Entry("if and else", "3.1.0", `{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}`, `{}`,
 			"required $.c: want a required member, got nothing"),
 		Entry("not", "3.0.3", `{"properties":{"a":{"not":{"type":"string"}}}}`, `{"a":"x"}`, "other $.a: want anything but the excluded schema, got a value that it matches"),
-		Entry("numbers beyond computing", "3.0.3", `{"type":"array","items":{"type":"integer","maximum":10,"minimum":-1e999999999}}`, `[1e999999999,-1e999999999,1]`,
+		Entry("numbers too large to compute with", "3.0.3", `{"type":"array","items":{"type":"integer","maximum":10,"minimum":-1e999999999}}`, `[1e999999999,-1e999999999,1]`,
 			"other $[0]: want at most 10, got a larger number"),
 	)
 

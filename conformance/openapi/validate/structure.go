@@ -58,7 +58,7 @@ func structure(guarded evidence.Document) (faults []string, err error) {
 		}
 		// Every entry holds the same tree of causes.
 		for _, f := range leaves(e.SchemaValidationErrors[0].OriginalJsonSchemaError) {
-			if !insideRemoved(guarded.Removed, f.pointer) {
+			if !isInsideRemoved(guarded.Removed, f.pointer) {
 				faults = append(faults, f.String())
 			}
 		}
@@ -77,8 +77,8 @@ type structureFault struct {
 
 func (f structureFault) String() string { return f.place + ": " + f.words }
 
-// insideRemoved reports whether the guard removed a foreign reference at the place, or around it.
-func insideRemoved(removed []evidence.Removed, pointer string) bool {
+// isInsideRemoved reports whether the guard removed a foreign reference at the place, or around it.
+func isInsideRemoved(removed []evidence.Removed, pointer string) bool {
 	return slices.ContainsFunc(removed, func(r evidence.Removed) bool {
 		at, isRef := strings.CutSuffix(r.Pointer, "/$ref")
 		return isRef && (pointer == at || strings.HasPrefix(pointer, at+"/"))

@@ -54,11 +54,11 @@ func (o Options) notify(e Event) {
 // Event is one line from the child.
 type Event struct {
 	Kind EventKind `json:"kind"`
-	// Done of Planned labels have ended (progress); Budget is the number of requests at most (planned).
+	// Done is how many of the Planned labels have ended (of a progress event). Budget is the largest number of requests (of a planned event).
 	Done    int `json:"done,omitempty"`
 	Planned int `json:"planned,omitempty"`
 	Budget  int `json:"budget,omitempty"`
-	// Politeness is how the budget will be spent (planned).
+	// Politeness is how the budget will be spent (of a planned event).
 	Politeness *target.Politeness `json:"politeness,omitempty"`
 	Label      evidence.Label     `json:"label,omitempty"`
 	// ID and Judgement are set for a judged requirement.
@@ -182,7 +182,7 @@ func Run(ctx context.Context, o Options) (Ending, error) {
 	}
 	_ = stdin.Close()
 	late := time.AfterFunc(exitGrace, func() { killGroup(cmd) })
-	waited := cmd.Wait()
+	waitErr := cmd.Wait()
 	lingered := !late.Stop()
 	<-handed
 
@@ -194,8 +194,8 @@ func Run(ctx context.Context, o Options) (Ending, error) {
 		end.Cause = "stopped by rin: " + context.Cause(ctx).Error()
 	case cause != "":
 		end.Cause = cause
-	case waited != nil:
-		end.Cause = "the worker ended early: " + waited.Error()
+	case waitErr != nil:
+		end.Cause = "the worker ended early: " + waitErr.Error()
 	default:
 		end.Cause = "the worker ended without finishing"
 	}

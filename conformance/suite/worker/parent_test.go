@@ -80,7 +80,7 @@ var _ = Describe("A child", func() {
 		DeferCleanup(func() { Eventually(gleak.Goroutines).WithTimeout(patience).ShouldNot(gleak.HaveLeaked(before)) })
 	})
 
-	It("is finished when it says so and exits with status 0", func() {
+	It("has finished if it sends the last event and exits with status 0", func() {
 		end, events := start(context.Background(), "finish")
 		Expect(end.Finished).To(BeTrue())
 		Expect(end.Cause).To(BeEmpty())
@@ -122,7 +122,7 @@ var _ = Describe("A child", func() {
 		Expect(end.Stderr).To(ContainSubstring("panic: a fault of rin"))
 	})
 
-	It("is killed with all that it started when its time is over", func() {
+	It("is killed with all processes that it started when its time is over", func() {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		var pids []int
 		end, _ := start(ctx, "ignore", func(e worker.Event) {
@@ -139,7 +139,7 @@ var _ = Describe("A child", func() {
 		}
 	})
 
-	It("is not even started when there is no time left", func() {
+	It("is not started if there is no time left", func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		_, err := worker.Run(ctx, jobFor(child("finish")))
@@ -174,7 +174,7 @@ var _ = Describe("A child", func() {
 		Expect(end.Stderr).NotTo(ContainSubstring(secret[16:]))
 	})
 
-	It("gets its secrets by stdin alone, and no environment but what was given", func() {
+	It("gets its secrets only by stdin, and only the environment that was given", func() {
 		DeferCleanup(os.Unsetenv, "RIN_TEST_INHERITED")
 		Expect(os.Setenv("RIN_TEST_INHERITED", secret)).To(Succeed())
 		command := child("mirror")

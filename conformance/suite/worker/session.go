@@ -70,7 +70,7 @@ func steadyClock() func() time.Time {
 	return func() time.Time { return start.Add(time.Since(start)) }
 }
 
-// Run asks the node everything that was planned and ends the evidence. The error is about this machine; what the node did is evidence.
+// Run sends the node every planned request and ends the evidence. The error is about this machine; what the node did is evidence.
 func (s *Session) Run(ctx context.Context) error {
 	err := probe.Run(ctx, s.probes)
 	errors.As(err, &s.problem)
@@ -125,7 +125,7 @@ func authorities(pem []byte) (*x509.CertPool, error) {
 }
 
 // wantedLabels returns the labels of the exchanges that a partial run reads: those of its requirements, dependencies included, and those that it names
-// itself. A whole run has none.
+// itself. A complete run has none.
 func wantedLabels(t target.Target) []evidence.Label {
 	var labels []evidence.Label
 	judging := requirement.NewJudge(requirement.Catalogue(), requirement.Read(&evidence.Log{}))

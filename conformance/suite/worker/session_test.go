@@ -108,7 +108,7 @@ var _ = Describe("A session", func() {
 		Expect(text).To(And(Not(ContainSubstring(conformancetest.ClientSecret)), Not(ContainSubstring(conformancetest.AccessToken))))
 	})
 
-	It("asks in a partial run only what its requirements read and what discovery needs", func() {
+	It("sends in a partial run only the requests that its requirements read and that discovery needs", func() {
 		whole, part := describedNode(conformancetest.Document), describedNode(conformancetest.Document)
 		full, _ := open(whole)
 		run(full)
@@ -122,7 +122,7 @@ var _ = Describe("A session", func() {
 		Expect(log.Run.Only).To(Equal([]string{"TOK-13"}))
 	})
 
-	It("reports a first budget, the final one once it has the document, and each label that ended", func() {
+	It("reports a budget at first, the final budget after it has the document, and each label that ended", func() {
 		planned, ended := []int(nil), map[evidence.Label]int{}
 		s, _ := open(describedNode(conformancetest.Document), func(o *worker.Options) {
 			var mu sync.Mutex
