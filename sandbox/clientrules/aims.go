@@ -12,11 +12,13 @@ type aims struct {
 	previews map[string]int
 	// fullLists are the lists that the program read to their end each time, over several pages.
 	fullLists map[string]bool
+	// quotas are the least numbers of records, by list, after which the program has enough. A program with a limit of pages has no quota.
+	quotas map[string]int
 }
 
-// findAims finds what the program wanted in the records.
-func findAims(records []journal.Record) aims {
-	found := aims{map[string]int{}, map[string]bool{}}
+// findAims finds what the program wanted in the records of runs without faults, and in those of other runs.
+func findAims(records, others []journal.Record) aims {
+	found := aims{map[string]int{}, map[string]bool{}, findQuotas(records, others)}
 	for _, record := range records {
 		for _, all := range attribute(record.Entries) {
 			history := newHistory(all, aims{})
@@ -58,11 +60,57 @@ func (all history) previewedLists() map[int]bool {
 	return full
 }
 
-// hasPreview reports whether a walk brought at least the number of records that the client wanted in a run without faults; 0 means that it is not known.
-func (walk requests) hasPreview(wanted int) bool {
+// findQuotas finds lists that the program leaves when it has enough records. Where all pages are full, it leaves such a list after as many pages as one with
+// a limit of pages; but it reads one page more where a page was empty.
+func findQuotas(faultless, others []journal.Record) map[string]int {
+	full, quotas := unfinishedWalks(faultless), map[string]int{}
+	if len(full) == 0 {
+		return quotas
+	}
+	for name, walks := range unfinishedWalks(others) {
+		if len(full[name]) == 0 {
+			continue
+		}
+		usual, most := full[name][0].pages(), full[name][0].items()
+		least := most - full[name][0][0].Page.Size + 1
+		for _, walk := range walks {
+			if walk.has(isEmptied) && walk.pages() > usual && walk.items() >= least && walk.items() <= most {
+				quotas[name] = least
+			}
+		}
+	}
+	return quotas
+}
+
+// unfinishedWalks returns the pages of lists that the program left before their end, by list, in the order of the records.
+func unfinishedWalks(records []journal.Record) map[string][]requests {
+	found := map[string][]requests{}
+	for _, record := range records {
+		for _, all := range attribute(record.Entries) {
+			for _, walk := range newHistory(all, aims{}).walks {
+				if served := walk.filter(isServedPage); len(served) > 1 && !served.has(isLastPage) {
+					found[listName(walk[0])] = append(found[listName(walk[0])], served)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// isEmptied reports whether a page has no records, although another page follows.
+func isEmptied(e *request) bool { return e.Page.Items == 0 && e.Page.Next }
+
+// pages counts the different pages of a walk.
+func (walk requests) pages() int { return len(groupBy(walk, positionOf)) }
+
+// items counts the records of a walk.
+func (walk requests) items() int {
 	items := 0
 	for _, e := range walk.filter(isServedPage) {
 		items += e.Page.Items
 	}
-	return wanted > 0 && items >= wanted
+	return items
 }
+
+// hasEnough reports whether a walk brought at least the number of records that the client wanted in other runs; 0 means that it is not known.
+func (walk requests) hasEnough(wanted int) bool { return wanted > 0 && walk.items() >= wanted }

@@ -80,3 +80,38 @@ var _ = Describe("A client that wants a whole list, as its run without faults sh
 		Expect(judgeAfter(read(false), read(true), read(false))).To(BeEmpty(), "it does not want the whole list each time")
 	})
 })
+
+var _ = Describe("A client that leaves a list after some pages", func() {
+	// read returns the record of a client that reads some pages of ten records, of which a scenario spoils the first.
+	read := func(pages int, scenario string) journal.Record {
+		b := newCaller()
+		token := b.token()
+		if scenario != "" {
+			Expect(b.Nodes()[0].Play(fault.Play{Name: scenario})).To(Succeed())
+		}
+		for i := range pages {
+			Expect(b.page(10*i, token).status).To(Equal(http.StatusOK))
+		}
+		return b.Journal().Record(0)
+	}
+	rules := func(record, faultless, other journal.Record) (ids []clientrules.ID) {
+		for _, f := range clientrules.JudgeAmong(record, []journal.Record{faultless}, []journal.Record{other}).Clients[0].Findings {
+			ids = append(ids, f.Rule)
+		}
+		return ids
+	}
+
+	It("has enough records if it reads one page more where one was empty", func() {
+		full, emptied := read(2, ""), read(3, "empty-page")
+		Expect(rules(full, full, emptied)).To(Equal([]clientrules.ID{"CLT-35"}))
+		Expect(rules(emptied, full, emptied)).To(Equal([]clientrules.ID{"CLT-35"}))
+		Expect(rules(read(2, "short-page"), full, emptied)).To(Equal([]clientrules.ID{"CLT-35"}))
+		Expect(rules(read(1, "short-page"), full, emptied)).To(Equal([]clientrules.ID{"CLT-26"}), "it has too few")
+	})
+
+	It("has lost the rest if it reads as many pages as always", func() {
+		full, emptied := read(2, ""), read(2, "empty-page")
+		Expect(rules(full, full, emptied)).To(Equal([]clientrules.ID{"CLT-26"}))
+		Expect(rules(full, read(3, ""), emptied)).To(Equal([]clientrules.ID{"CLT-26"}), "it stops sooner here")
+	})
+})

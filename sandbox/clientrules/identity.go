@@ -99,9 +99,10 @@ func (r *reader) query(text string) *query {
 	return known
 }
 
-// listName names the list that a request reads, by node, path and filters. Unlike the number of the list, it is the same in all records.
+// listName names the list that a request reads, by node, path and filters. Unlike the number of the list, it is the same in all records,
+// also where the list has moved to a path with a slash at the end.
 func listName(e *request) string {
-	return e.Node + " " + e.Path + "?" + canonical(e.Query, isFilter)
+	return e.Node + " " + strings.TrimSuffix(e.Path, "/") + "?" + canonical(e.Query, isFilter)
 }
 
 // isFilter reports whether a query parameter chooses neither the page nor its size.

@@ -27,8 +27,14 @@ const (
 // Judge makes the report of all clients in a record. It judges them concurrently. Earlier records of the same program, from nodes without faults, show what
 // the program wants: if it read only the beginning of a list there, it has not lost the rest here; if it read the whole list there and stops early here, it has.
 func Judge(record journal.Record, earlier ...journal.Record) Report {
+	return JudgeAmong(record, earlier, nil)
+}
+
+// JudgeAmong judges as [Judge] does, by all runs of a program: those without faults, and others. Together they show whether the program leaves a list
+// because it has enough records.
+func JudgeAmong(record journal.Record, faultless, others []journal.Record) Report {
 	report := Report{Schema: SchemaVersion, Dropped: record.Dropped, Clients: []ClientReport{}}
-	rules, clients, aims := Catalogue(), attribute(record.Entries), findAims(earlier)
+	rules, clients, aims := Catalogue(), attribute(record.Entries), findAims(faultless, others)
 	judged := make(chan ClientReport)
 	var judges errgroup.Group
 	judges.SetLimit(runtime.GOMAXPROCS(0))

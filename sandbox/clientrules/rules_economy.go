@@ -12,7 +12,7 @@ import (
 func economyRules() []Rule {
 	return []Rule{
 		{
-			ID: "CLT-35", Level: Note, Title: "All pages of a list are read, not only the first",
+			ID: "CLT-35", Level: Note, Title: "All pages of a list are read, not only the first ones",
 			Sources: []Source{rfc(8288, "3")},
 			Why:     "A client that knows only the first page works in each test with few records, and loses the others as soon as there are more.",
 			Fix:     "follow rel=\"next\" of the Link header until it is absent; ignore this note if the client wants only the beginning of the list",
@@ -83,6 +83,10 @@ func firstPages(all history) []Sighting {
 	}
 	for _, walk := range all.walks {
 		first := walk[0]
+		if walk.hasEnough(all.aims.quotas[listName(first)]) && !walk.has(isLastPage) {
+			seen = append(seen, Sighting{fmt.Sprintf("%s was left after %d records, and the last page had a rel=\"next\"", requestLine(first), walk.items()), requests{first}})
+			continue
+		}
 		if len(walk) != 1 || !isServedPage(first) || continued[first] || first.Status == http.StatusNotModified && long[first.list] { // CLT-44 looks at 304
 			continue
 		}

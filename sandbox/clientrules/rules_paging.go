@@ -248,13 +248,13 @@ func bringsNothingNew(before, e *request) bool {
 }
 
 // unfinishedReads finds lists of which the client read several pages, but not the last, and lists that it left at a page with fewer records than it asked
-// for. A client that always reads only the first page, even when that page is full, wants only the beginning of the list.
+// for. A client that always reads only the first page, even when that page is full, wants only the beginning of the list; so does one with a quota.
 func unfinishedReads(all history) []Sighting {
 	var seen []Sighting
 	previewed := all.previewedLists()
 	for i, walk := range all.walks {
 		last := walk[len(walk)-1]
-		if previewed[last.list] || walk.hasPreview(all.aims.previews[listName(last)]) {
+		if name := listName(last); previewed[last.list] || walk.hasEnough(all.aims.previews[name]) || walk.hasEnough(all.aims.quotas[name]) {
 			continue
 		}
 		// Pages that are read in parallel come in any order, so that each may be the one without a link.

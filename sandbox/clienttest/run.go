@@ -113,16 +113,20 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 
 // judge judges what the programs sent. The runs without faults show which lists a program wants, and how much of them.
 func judge(results []Result) {
-	var faultless []journal.Record
+	var faultless, others []journal.Record
 	for _, r := range results {
 		if r.Scenario == "" {
 			faultless = append(faultless, r.record)
+		} else {
+			others = append(others, r.record)
 		}
 	}
 	for i := range results {
 		r := &results[i]
-		r.Report, r.Unread = clientrules.Judge(r.record, faultless...), clientrules.UnreadRequests(r.record)
-		r.record = journal.Record{}
+		r.Report, r.Unread = clientrules.JudgeAmong(r.record, faultless, others), clientrules.UnreadRequests(r.record)
+	}
+	for i := range results {
+		results[i].record = journal.Record{}
 	}
 }
 
