@@ -110,8 +110,11 @@ func (r *run) learnItems(at evidence.Resource, o openapi.Operation, texts [][]by
 }
 
 // memberOf returns the member of the items that a filter filters by: the member of the same name, or else the one in [publishedFilters], if the items have
-// it. If no value of the member is in the filter's vocabulary, memberOf returns "".
+// it. If no value of the member is in the filter's vocabulary, or the document gives the parameter another meaning, memberOf returns "".
 func memberOf(f describedFilter, members openapi.Members, items [][]byte) string {
+	if hasOtherMeaning(f.parameter, f.text) {
+		return ""
+	}
 	member, own := members.Named(f.parameter)
 	if !own {
 		i := slices.IndexFunc(publishedFilters(), func(p filter) bool { return p.parameter == f.parameter })
