@@ -294,15 +294,34 @@ func (d *Document) Says(o Operation, pattern *regexp.Regexp) bool {
 	})
 }
 
+// SaysOfMember reports whether a description of a property with this name, or of what is below it, matches a pattern, in the operation and in what it refers to.
+func (d *Document) SaysOfMember(o Operation, name string, pattern *regexp.Regexp) bool {
+	raw, _ := d.Raw(o.Pointer)
+	return d.search(raw, func(object map[string]any) bool {
+		properties, _ := object["properties"].(map[string]any)
+		return properties[name] != nil && d.someDescription(properties[name], func(description string) bool {
+			return pattern.MatchString(strings.Join(strings.Fields(description), " "))
+		})
+	})
+}
+
 // SaysOfAll reports whether the description of the whole API matches a pattern. Runs of white space are one blank.
 func (d *Document) SaysOfAll(pattern *regexp.Regexp) bool {
 	raw, _ := d.Raw("/info/description")
 	return pattern.MatchString(strings.Join(strings.Fields(stringValue(raw)), " "))
 }
 
-// someDescription reports whether a description in a value, or in what the value refers to, matches. It follows each reference once, and stops after
-// [maxDescriptionNodes] values.
+// someDescription reports whether a description in a value, or in what the value refers to, matches.
 func (d *Document) someDescription(value any, matches func(description string) bool) bool {
+	return d.search(value, func(object map[string]any) bool {
+		description, isText := object["description"].(string)
+		return isText && matches(description)
+	})
+}
+
+// search reports whether an object in a value, or in what the value refers to, fits. It follows each reference once, and stops after [maxDescriptionNodes]
+// values.
+func (d *Document) search(value any, fits func(object map[string]any) bool) bool {
 	left, followed := maxDescriptionNodes, map[string]bool{}
 	var search func(value any) bool
 	search = func(value any) bool {
@@ -317,8 +336,11 @@ func (d *Document) someDescription(value any, matches func(description string) b
 					return true
 				}
 			}
+			if fits(v) {
+				return true
+			}
 			for _, name := range sortedKeys(v) {
-				if text, isText := v[name].(string); isText && name == "description" && matches(text) || search(v[name]) {
+				if search(v[name]) {
 					return true
 				}
 			}
