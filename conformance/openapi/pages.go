@@ -289,8 +289,14 @@ func (d *Document) ExcludesEmptyPages(o Operation) bool {
 // Says reports whether a description of the operation, or of what it refers to, matches a pattern. Runs of white space are one blank.
 func (d *Document) Says(o Operation, pattern *regexp.Regexp) bool {
 	raw, _ := d.Raw(o.Pointer)
-	return d.someDescription(raw, func(description string) bool {
-		return pattern.MatchString(strings.Join(strings.Fields(description), " "))
+	return d.SaysIn(raw, pattern)
+}
+
+// SaysIn is [Document.Says] for a part of the document.
+func (d *Document) SaysIn(part any, pattern *regexp.Regexp) bool {
+	return d.search(part, func(object map[string]any) bool {
+		description, isText := object["description"].(string)
+		return isText && pattern.MatchString(strings.Join(strings.Fields(description), " "))
 	})
 }
 
@@ -299,9 +305,7 @@ func (d *Document) SaysOfMember(o Operation, name string, pattern *regexp.Regexp
 	raw, _ := d.Raw(o.Pointer)
 	return d.search(raw, func(object map[string]any) bool {
 		properties, _ := object["properties"].(map[string]any)
-		return properties[name] != nil && d.someDescription(properties[name], func(description string) bool {
-			return pattern.MatchString(strings.Join(strings.Fields(description), " "))
-		})
+		return properties[name] != nil && d.SaysIn(properties[name], pattern)
 	})
 }
 
@@ -309,14 +313,6 @@ func (d *Document) SaysOfMember(o Operation, name string, pattern *regexp.Regexp
 func (d *Document) SaysOfAll(pattern *regexp.Regexp) bool {
 	raw, _ := d.Raw("/info/description")
 	return pattern.MatchString(strings.Join(strings.Fields(stringValue(raw)), " "))
-}
-
-// someDescription reports whether a description in a value, or in what the value refers to, matches.
-func (d *Document) someDescription(value any, matches func(description string) bool) bool {
-	return d.search(value, func(object map[string]any) bool {
-		description, isText := object["description"].(string)
-		return isText && matches(description)
-	})
 }
 
 // search reports whether an object in a value, or in what the value refers to, fits. It follows each reference once, and stops after [maxDescriptionNodes]
