@@ -38,9 +38,11 @@ var _ = Describe("The member of a filter", func() {
 	DescribeTable("is none where the document gives the parameter another meaning",
 		func(name, text string) {
 			items := [][]byte{[]byte(`{"source":"PORTAL","level":2}`)}
-			f := saying(name, text)
+			p := openapi.Parameter{Name: name, In: "query", Description: text, Schema: openapi.Schema{Type: "string"}}
+			f := filtersOf(openapi.Operation{Parameters: []openapi.Parameter{p}})[0]
 			Expect(memberOf(f, openapi.MembersOf(items), items)).To(BeEmpty())
-			f.vocabulary = []string{"PORTAL", "2"}
+			p.Schema.Enum = []string{"PORTAL", "2"}
+			f = filtersOf(openapi.Operation{Parameters: []openapi.Parameter{p}})[0]
 			Expect(memberOf(f, openapi.MembersOf(items), items)).To(BeEmpty())
 		},
 		Entry("statistics", "source", "Where your users come from; for our usage statistics only. The answer is the same with and without it."),
@@ -63,13 +65,19 @@ var _ = Describe("The member of a filter", func() {
 		Entry("an organisation with its parts", "source", "The funder, or any of its sub-organisations."),
 		Entry("a bound", "level", "Calls of at least this level."),
 		Entry("a beginning", "source", "Sources that start with this text."),
+		Entry("an order", "source", "Calls of this source come first."),
+		Entry("who calls", "source", "The office that you belong to; you see its remarks."),
+		Entry("who calls in German", "source", "Name der aufrufenden Anwendung."),
+		Entry("statistics in other words", "source", "Herkunft der Anfrage – dient ausschließlich der Nutzungsstatistik."),
 		Entry("a hierarchy in German", "level", "Diese Stufe und alle darunter liegenden."),
 	)
 
 	DescribeTable("is the one of its name whatever else the document says",
 		func(text string) {
 			items := [][]byte{[]byte(`{"source":"PORTAL"}`)}
-			Expect(memberOf(saying("source", text), openapi.MembersOf(items), items)).To(Equal("source"))
+			p := openapi.Parameter{Name: "source", In: "query", Description: text, Schema: openapi.Schema{Type: "string"}}
+			f := filtersOf(openapi.Operation{Parameters: []openapi.Parameter{p}})[0]
+			Expect(memberOf(f, openapi.MembersOf(items), items)).To(Equal("source"))
 		},
 		Entry("unknown values", "Only calls of this source. Unknown values are ignored."),
 		Entry("empty values", "Calls of this source; an empty value is ignored."),
@@ -82,8 +90,21 @@ var _ = Describe("The member of a filter", func() {
 		Entry("its absence in German", "Die Quelle. Ohne Angabe kommen alle Ausschreibungen."),
 		Entry("a joint filter", "Calls of this source and of the other filters."),
 		Entry("statistics", "Only statistics of this source."),
+		Entry("the caller", "Calls of your source."), Entry("an order of the list", "Calls of this source; sorted by id."),
 		Entry("drafts", "Only calls of this source. Drafts are left out."),
 	)
+
+	It("is none where the operation says so of a parameter, in a list of its parameters", func() {
+		text := openapi.Schema{Type: "string"}
+		o := openapi.Operation{Description: "The calls.\n\n- **source**: where users come from. It is for our statistics only.\n- **status**: only calls with this status, whatever their source.",
+			Parameters: []openapi.Parameter{{Name: "source", In: "query", Schema: text}, {Name: "status", In: "query", Schema: text}}}
+		items := [][]byte{[]byte(`{"source":"PORTAL","status":"OPEN"}`)}
+		var members []string
+		for _, f := range filtersOf(o) {
+			members = append(members, memberOf(f, openapi.MembersOf(items), items))
+		}
+		Expect(members).To(HaveExactElements("", "status"))
+	})
 
 	It("is known for parameters of every form, but not for those about pages, order and texts", func() {
 		text, number := openapi.Schema{Type: "string"}, openapi.Schema{Type: "integer"}

@@ -387,7 +387,7 @@ func countsTheList(e Evidence, x evidence.Exchange) bool {
 // countsOthers reports whether the document says that statistics count records that the list leaves out, such as drafts.
 func countsOthers(e Evidence, o openapi.Operation) bool {
 	more := regexp.MustCompile(`(?i)\bnot (only|just)\b|\bnicht (nur|bloß)\b|\b(do|does|can|may)( ?not|n't) (see|read|list|get)\b|\b(not|in)[ -]?(visible|listed)\b`)
-	others := regexp.MustCompile(`(?i)\b(archiv\w*|histor\w*|drafts?|unpublished|embargo\w*|deleted|withdrawn|ever|all[- ]time|since|past|former\w*|hidden|internal|entwürfe|gelöscht\w*|unveröffentlicht\w*|seit|jemals)\b`)
+	others := regexp.MustCompile(`(?i)\b(archiv\w*|histor\w*|drafts?|unpublished|embargo\w*|deleted|withdrawn|ever|all[- ]time|since|past|former\w*|hidden|internal|(of|for|in|per) (a|the|this|last|each|every|one) (calendar )?(year|month|week|quarter)|annual|yearly|monthly|entwürfe|gelöscht\w*|unveröffentlicht\w*|seit|jemals)\b`)
 	denial := regexp.MustCompile(`(?i)\b(no|not|without|never|except|exclu\w*|ohne|nicht|keine?)\b`)
 	says := func(text string) bool {
 		for sentence := range strings.FieldsFuncSeq(strings.Join(strings.Fields(text), " "), func(r rune) bool { return strings.ContainsRune(".;", r) }) {

@@ -131,7 +131,7 @@ func judgeFilterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	switch {
 	case len(wrong) > 0:
 		return Failed(fmt.Sprintf("%s gives %d of %d items that contradict it", filter, len(wrong), len(items)), clip(member)+" "+c.expected(), wrong[0].Got).About(wrong...).bounded()
-	case without > 0:
+	case without > 0 && !includesOthers(e, c.parameter):
 		return expect(x, clip(member)+" "+c.expected()).warned(fmt.Sprintf("%s gives %s without %s", filter, evidence.Count(without, "item"), clip(member)), "no "+clip(member))
 	case len(items) == 0 && exist:
 		return e.judgeEmpty(x, expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list"), c)
@@ -147,6 +147,13 @@ func judgeFilterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 		return Passed(x.Label).Noting(fmt.Sprintf("of the answer to %s the first %d items were compared", filter, len(items)))
 	}
 	return Passed(x.Label)
+}
+
+// includesOthers reports whether the document says of a filter that items without a value match, too.
+func includesOthers(e Evidence, parameter string) bool {
+	o, _ := operation(e, e.Roles.List)
+	p, known := queryParameter(o, parameter)
+	return known && regexp.MustCompile(`(?i)\b(without|with no|that have no|lacking|for all|open to all|in all|nationwide)\b|\balways (includ|list|shown|answer|return|part)|(^|\s)(ohne|immer|stets|alle|überall|bundesweit|österreichweit)`).MatchString(p.Description)
 }
 
 // filteredLoss returns the failure of a filtered list that lacks items of the complete list, or nil.

@@ -112,6 +112,9 @@ func linksOf(e Evidence, x evidence.Exchange) (links []openapi.Reference, faults
 			Hinting("write each link as <URI>; rel=\"next\", with commas between them"))
 	}
 	for _, l := range head {
+		if l.IsPage() {
+			continue
+		}
 		for _, relation := range l.Relations() {
 			if slices.Contains([]string{"next", "prev", "previous", "first", "last", "self"}, relation) {
 				links = append(links, openapi.Reference{Relation: relation, Target: l.Target, Path: place})

@@ -1,4 +1,4 @@
-package probe
+package openapi
 
 import (
 	"regexp"
@@ -8,13 +8,21 @@ import (
 // This file finds parameters that are named like a member of the items and have another meaning, as the document says: some select nothing, some leave out
 // what they name, and some let more pass than they name. No item contradicts their values.
 
-// hasOtherMeaning reports whether a parameter does not select the items whose member has its value, by its name or by a sentence of its description.
-func hasOtherMeaning(name, description string) bool {
-	if strings.ContainsAny(name, "!<>~^") {
+// SelectsOtherwise reports whether a parameter does not select the items whose member has its value, by its name or by a sentence of the document: one of its own
+// description, or in a line of that of the operation which begins with its name.
+func (o Operation) SelectsOtherwise(p Parameter) bool {
+	if strings.ContainsAny(p.Name, "!<>~^") {
 		return true
 	}
-	other := []*regexp.Regexp{selectsNothing(), leavesOut(), selectsMore()}
-	for _, sentence := range regexp.MustCompile(`[.;]\s|[.;]$`).Split(strings.Join(strings.Fields(description), " "), -1) {
+	text := p.Description
+	for line := range strings.Lines(o.Description) {
+		rest, named := strings.CutPrefix(strings.TrimLeft(line, " \t-*+`_|"), p.Name) // an entry of a list of parameters
+		if named && p.Name != "" && rest != "" && strings.ContainsRune(" *`_:|–—-", []rune(rest)[0]) {
+			text += ". " + strings.Trim(rest, " *`_:|–—-")
+		}
+	}
+	other := []*regexp.Regexp{selectsNothing(), aboutCaller(), leavesOut(), selectsMore()}
+	for _, sentence := range regexp.MustCompile(`[.;]\s|[.;]$`).Split(strings.Join(strings.Fields(text), " "), -1) {
 		for _, pattern := range other {
 			if pattern.MatchString(sentence) && !aboutValues().MatchString(sentence) {
 				return true
@@ -34,8 +42,15 @@ func selectsNothing() *regexp.Regexp {
 		`\b(only|just|solely|purely|exclusively) (used )?for (\w+ ){0,3}(statistic|analytic|track|logg|log\b|logs\b|monitor|account|attribution|billing|audit|debug)|` +
 		`\bfor (\w+ ){0,3}(statistics|analytics|tracking|logging|monitoring|attribution|auditing|debugging)( purposes)? only\b|` +
 		`\b(wird|werden) (derzeit |nicht mehr |seit [^,]{1,20} )?(ignoriert|nicht ausgewertet)|\b(ohne (wirkung|einfluss|auswirkung)|wirkungslos|hat keine\w* (wirkung|einfluss|auswirkung))|(^|\s)(filtert|verändert|ändert|beeinflusst|schränkt)\b[^,]*\b(nicht|nichts)\b|` +
+		`\b(come|comes|listed|shown|appear|appears|ranked|sorted) (first|last|higher|at the top)\b|\b(boost|prefer)(s|ed|ing|red)?|\b(ranked|ranking)\b|\bkommen zuerst\b|\bbevorzugt|\bdien(t|en) (nur|allein|lediglich|ausschließlich|einzig) |` +
 		`\bnur (für|zu|zur) (\S+ ){0,2}(statistik|auswertung|protokoll|nutzungsstatistik|statistischen)|` +
 		`\b(est|sera) ignoré|\bsans effet\b|\bne (filtre|modifie|change) (pas|rien)|\bfins (de )?statisti|\b(viene|è) ignorat|\bsenza effetto\b|\bse ignora\b|\bsin efecto\b`)
+}
+
+// aboutCaller matches sentences that say who calls.
+func aboutCaller() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(where|which|who|whom|that|of|from|name of) (the )?(your|you) ?(users?|applications?|organi[sz]ations?|offices?|systems?|institutions?|portals?|clients?|belong|work|represent|call|are)\b|` +
+		`\bcalling (application|client|system|organi[sz]ation|party)\b|\b(of|for) the caller\b|\bdes aufrufers\b|\baufrufenden?\b|\bihrer (anwendung|organisation|einrichtung|nutz\S+)`)
 }
 
 // leavesOut matches sentences that begin with what is left out.
