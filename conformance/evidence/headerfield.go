@@ -248,6 +248,12 @@ func (l Link) Relations() []string {
 	return strings.Fields(strings.ToLower(value))
 }
 
+// IsPage reports whether the link says that it leads to a web page (§3.4.1).
+func (l Link) IsPage() bool {
+	value, _ := l.Params.Get("type")
+	return MediaType(value) == "text/html"
+}
+
 // ParseLinks reads the lines of Link by the grammar of RFC 8288 §3, with empty list members allowed. Each link needs a relation (§3.3).
 // An error names line and offset, and comes with the links before it.
 func ParseLinks(values []string) ([]Link, error) {

@@ -176,8 +176,8 @@ type Reference struct {
 // MaxLinkedItems bounds the items that are searched for links, and the links that are read from one array.
 const MaxLinkedItems = 50
 
-// References returns the links of a list answer, also of the objects of its envelope that describe the page, and of its first items. Other members with
-// URLs, such as website, are content.
+// References returns the links of a list answer, also of the objects of its envelope that describe the page, and of its first items: those to themselves, for
+// next and prev of an item name other items, and no page of the list. Other members with URLs, such as website, are content.
 func References(body []byte, items [][]byte) []Reference {
 	out := references(body, "$")
 	if FirstByte(body) == '{' && len(items) > 0 {
@@ -194,7 +194,11 @@ func References(body []byte, items [][]byte) []Reference {
 		}
 	}
 	for i, item := range items[:min(len(items), MaxLinkedItems)] {
-		out = append(out, references(item, fmt.Sprintf("$[%d]", i))...)
+		for _, r := range references(item, fmt.Sprintf("$[%d]", i)) {
+			if r.Relation == "self" {
+				out = append(out, r)
+			}
+		}
 	}
 	return out
 }
@@ -290,10 +294,10 @@ func memberNamed(members map[string][]byte, relation string) (name string, value
 	return relation, nil
 }
 
-// appendReference adds a link, unless its relation is unknown, its target is not a reference, or the link object says that it is a template.
+// appendReference adds a link, unless its relation is unknown, its target is not a reference, or the link object says that it is a template or leads to a web page.
 func appendReference(list []Reference, relation, target, path string, link []byte) []Reference {
 	relation = strings.ToLower(relation)
-	if !slices.Contains(relations(), relation) || !isReference(target) || MemberValue(link, "templated") == "true" {
+	if !slices.Contains(relations(), relation) || !isReference(target) || MemberValue(link, "templated") == "true" || strings.HasPrefix(MemberValue(link, "type"), "text/html") {
 		return list
 	}
 	return append(list, Reference{relation, target, path})

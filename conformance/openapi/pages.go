@@ -289,8 +289,23 @@ func (d *Document) ExcludesEmptyPages(o Operation) bool {
 // Says reports whether a description of the operation, or of what it refers to, matches a pattern. Runs of white space are one blank.
 func (d *Document) Says(o Operation, pattern *regexp.Regexp) bool {
 	raw, _ := d.Raw(o.Pointer)
-	return d.hasDescription(raw, func(description string) bool {
-		return pattern.MatchString(strings.Join(strings.Fields(description), " "))
+	return d.SaysIn(raw, pattern)
+}
+
+// SaysIn is [Document.Says] for a part of the document.
+func (d *Document) SaysIn(part any, pattern *regexp.Regexp) bool {
+	return d.search(part, func(object map[string]any) bool {
+		description, isText := object["description"].(string)
+		return isText && pattern.MatchString(strings.Join(strings.Fields(description), " "))
+	})
+}
+
+// SaysOfMember reports whether a description of a property with this name, or of what is below it, matches a pattern, in the operation and in what it refers to.
+func (d *Document) SaysOfMember(o Operation, name string, pattern *regexp.Regexp) bool {
+	raw, _ := d.Raw(o.Pointer)
+	return d.search(raw, func(object map[string]any) bool {
+		properties, _ := object["properties"].(map[string]any)
+		return properties[name] != nil && d.SaysIn(properties[name], pattern)
 	})
 }
 
@@ -300,9 +315,9 @@ func (d *Document) SaysOfAll(pattern *regexp.Regexp) bool {
 	return pattern.MatchString(strings.Join(strings.Fields(stringValue(raw)), " "))
 }
 
-// hasDescription reports whether a description in a value, or in what the value refers to, matches. It follows each reference once, and stops after
-// [maxDescriptionNodes] values.
-func (d *Document) hasDescription(value any, matches func(description string) bool) bool {
+// search reports whether an object in a value, or in what the value refers to, fits. It follows each reference once, and stops after [maxDescriptionNodes]
+// values.
+func (d *Document) search(value any, fits func(object map[string]any) bool) bool {
 	left, followed := maxDescriptionNodes, map[string]bool{}
 	var search func(value any) bool
 	search = func(value any) bool {
@@ -317,8 +332,11 @@ func (d *Document) hasDescription(value any, matches func(description string) bo
 					return true
 				}
 			}
+			if fits(v) {
+				return true
+			}
 			for _, name := range sortedKeys(v) {
-				if text, isText := v[name].(string); isText && name == "description" && matches(text) || search(v[name]) {
+				if search(v[name]) {
 					return true
 				}
 			}

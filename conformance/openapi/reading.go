@@ -200,7 +200,7 @@ func isOpaqueCursor(name, text string) bool {
 func nextLink(header http.Header, body []byte, items [][]byte) string {
 	links, _ := evidence.ParseLinks(header.Values("Link")) // links before a fault count
 	for _, l := range links {
-		if slices.Contains(l.Relations(), "next") {
+		if slices.Contains(l.Relations(), "next") && !l.IsPage() {
 			return l.Target
 		}
 	}

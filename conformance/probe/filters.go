@@ -32,6 +32,7 @@ type describedFilter struct {
 	text       string   // its description in the document
 	zero       bool     // a number that may be 0
 	several    bool     // an array: it takes several values
+	other      bool     // it does not select the items that have its value
 	separator  string   // between several values; "" if the parameter is repeated
 }
 
@@ -58,15 +59,16 @@ func filtersOf(o openapi.Operation) []describedFilter {
 			s = *s.Items
 		}
 		_, bounds := boundOf(p)
+		other := o.SelectsOtherwise(p)
 		switch words := vocabulary(p.Schema); {
 		case openapi.RoleOf(p) != "" || bounds || p.Name == runningCalls || isAboutAnswer(p.Name):
 		case len(words) > 0:
-			out = append(out, describedFilter{filter: filter{parameter: p.Name}, vocabulary: words, text: p.Description, several: takesSeveral(p), separator: p.Separator})
+			out = append(out, describedFilter{filter: filter{parameter: p.Name}, vocabulary: words, text: p.Description, other: other, several: takesSeveral(p), separator: p.Separator})
 		case s.Type == "boolean":
-			out = append(out, describedFilter{filter: filter{parameter: p.Name}, vocabulary: []string{"true", "false"}, text: p.Description})
+			out = append(out, describedFilter{filter: filter{parameter: p.Name}, vocabulary: []string{"true", "false"}, text: p.Description, other: other})
 		case (s.Type == "string" || s.Type == "integer") && !strings.HasPrefix(s.Format, "date"):
 			zero := s.Type == "integer" && (s.Minimum == nil || *s.Minimum <= 0) && (s.Maximum == nil || *s.Maximum >= 0)
-			out = append(out, describedFilter{filter: filter{parameter: p.Name}, text: p.Description, zero: zero, several: takesSeveral(p), separator: p.Separator})
+			out = append(out, describedFilter{filter: filter{parameter: p.Name}, text: p.Description, other: other, zero: zero, several: takesSeveral(p), separator: p.Separator})
 		}
 	}
 	return out[:min(len(out), maxParameters)]
@@ -110,8 +112,11 @@ func (r *run) learnItems(at evidence.Resource, o openapi.Operation, texts [][]by
 }
 
 // memberOf returns the member of the items that a filter filters by: the member of the same name, or else the one in [publishedFilters], if the items have
-// it. If no value of the member is in the filter's vocabulary, memberOf returns "".
+// it. If no value of the member is in the filter's vocabulary, or the document gives the parameter another meaning, memberOf returns "".
 func memberOf(f describedFilter, members openapi.Members, items [][]byte) string {
+	if f.other {
+		return ""
+	}
 	member, own := members.Named(f.parameter)
 	if !own {
 		i := slices.IndexFunc(publishedFilters(), func(p filter) bool { return p.parameter == f.parameter })

@@ -35,6 +35,77 @@ var _ = Describe("The member of a filter", func() {
 		Entry("a member with the words in another case", closed("type", "GRANT", "B"), `{"type":"grant"}`, "type"),
 	)
 
+	DescribeTable("is none where the document gives the parameter another meaning",
+		func(name, text string) {
+			items := [][]byte{[]byte(`{"source":"PORTAL","level":2}`)}
+			p := openapi.Parameter{Name: name, In: "query", Description: text, Schema: openapi.Schema{Type: "string"}}
+			f := filtersOf(openapi.Operation{Parameters: []openapi.Parameter{p}})[0]
+			Expect(memberOf(f, openapi.MembersOf(items), items)).To(BeEmpty())
+			p.Schema.Enum = []string{"PORTAL", "2"}
+			f = filtersOf(openapi.Operation{Parameters: []openapi.Parameter{p}})[0]
+			Expect(memberOf(f, openapi.MembersOf(items), items)).To(BeEmpty())
+		},
+		Entry("statistics", "source", "Where your users come from; for our usage statistics only. The answer is the same with and without it."),
+		Entry("tracking", "source", "Names the campaign. Used for tracking only."),
+		Entry("logs", "source", "Only used for the access log."),
+		Entry("an earlier version", "source", "The old name of origin. Ignored since version 3.0."),
+		Entry("a deprecated parameter", "source", "Deprecated: ignored."),
+		Entry("no effect", "source", "Kept for old clients, without any effect."),
+		Entry("no filter", "source", "Does not filter the list."),
+		Entry("the same list", "source", "It does not change the result."),
+		Entry("statistics in German", "source", "Nur für unsere Statistik."),
+		Entry("no effect in German", "source", "Wird seit 3.0 ignoriert."),
+		Entry("no filter in German", "source", "Ändert die Liste nicht."),
+		Entry("no effect in French", "source", "Ce paramètre est ignoré."),
+		Entry("what is left out", "source", "Leaves out the calls of this source."),
+		Entry("any other value", "source", "Fundings of any other source."),
+		Entry("all but", "source", "All calls except those of this source."),
+		Entry("an operator in the name", "source!", "Calls by source."),
+		Entry("a hierarchy", "level", "Records of this level and of all levels below it."),
+		Entry("an organisation with its parts", "source", "The funder, or any of its sub-organisations."),
+		Entry("a bound", "level", "Calls of at least this level."),
+		Entry("a beginning", "source", "Sources that start with this text."),
+		Entry("an order", "source", "Calls of this source come first."),
+		Entry("who calls", "source", "The office that you belong to; you see its remarks."),
+		Entry("who calls in German", "source", "Name der aufrufenden Anwendung."),
+		Entry("statistics in other words", "source", "Herkunft der Anfrage – dient ausschließlich der Nutzungsstatistik."),
+		Entry("a hierarchy in German", "level", "Diese Stufe und alle darunter liegenden."),
+	)
+
+	DescribeTable("is the one of its name whatever else the document says",
+		func(text string) {
+			items := [][]byte{[]byte(`{"source":"PORTAL"}`)}
+			p := openapi.Parameter{Name: "source", In: "query", Description: text, Schema: openapi.Schema{Type: "string"}}
+			f := filtersOf(openapi.Operation{Parameters: []openapi.Parameter{p}})[0]
+			Expect(memberOf(f, openapi.MembersOf(items), items)).To(Equal("source"))
+		},
+		Entry("unknown values", "Only calls of this source. Unknown values are ignored."),
+		Entry("empty values", "Calls of this source; an empty value is ignored."),
+		Entry("letters", "Calls of this source. Upper and lower case are ignored."),
+		Entry("letters in German", "Nur diese Quelle. Groß- und Kleinschreibung wird ignoriert."),
+		Entry("another parameter", "The source; it is ignored if id is given."),
+		Entry("an effect under a condition", "The source. It has no effect together with id."),
+		Entry("the order", "Calls of this source. The filter does not change the order of the list."),
+		Entry("its absence", "The source. Without it all calls come."),
+		Entry("its absence in German", "Die Quelle. Ohne Angabe kommen alle Ausschreibungen."),
+		Entry("a joint filter", "Calls of this source and of the other filters."),
+		Entry("statistics", "Only statistics of this source."),
+		Entry("the caller", "Calls of your source."), Entry("an order of the list", "Calls of this source; sorted by id."),
+		Entry("drafts", "Only calls of this source. Drafts are left out."),
+	)
+
+	It("is none where the operation says so of a parameter, in a list of its parameters", func() {
+		text := openapi.Schema{Type: "string"}
+		o := openapi.Operation{Description: "The calls.\n\n- **source**: where users come from. It is for our statistics only.\n- **status**: only calls with this status, whatever their source.",
+			Parameters: []openapi.Parameter{{Name: "source", In: "query", Schema: text}, {Name: "status", In: "query", Schema: text}}}
+		items := [][]byte{[]byte(`{"source":"PORTAL","status":"OPEN"}`)}
+		var members []string
+		for _, f := range filtersOf(o) {
+			members = append(members, memberOf(f, openapi.MembersOf(items), items))
+		}
+		Expect(members).To(HaveExactElements("", "status"))
+	})
+
 	It("is known for parameters of every form, but not for those about pages, order and texts", func() {
 		text, number := openapi.Schema{Type: "string"}, openapi.Schema{Type: "integer"}
 		o := openapi.Operation{Parameters: []openapi.Parameter{

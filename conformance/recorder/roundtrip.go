@@ -206,6 +206,10 @@ func (r *Recorder) read(ctx context.Context, resp *http.Response, limit int64) (
 		return nil, fmt.Errorf("malformed HTTP status %03d", resp.StatusCode)
 	}
 	a := &reply{proto: resp.Proto, status: resp.StatusCode, header: resp.Header}
+	if evidence.MediaType(resp.Header.Get("Content-Type")) == "text/event-stream" { // it never ends
+		a.truncated = true
+		return a, nil
+	}
 	wire, over, err := r.bodies.readUpTo(resp.Body, limit, resp.ContentLength)
 	if ctx.Err() != nil && err != nil {
 		return nil, context.Cause(ctx)

@@ -19,7 +19,7 @@ func describedOperations() []Requirement {
 		Source:   NET("R1").And(NET("R15")),
 		Quote:    "Each node exposes endpoints described by a machine-readable API specification file.",
 		Probe:    "Each GET operation of the document with a token and its defaults, and once more for values of each described parameter that the document allows: of its vocabulary, at its bounds, of its shortest and longest length. Where the schema allows any text, also cursors that decode to something else, quotes, patterns and very long texts. At the end two clients request tokens at the same time, and the list is called with each of them.",
-		Forgives: "A documented status other than 2xx, such as 403 of an administrator's operation and 410 of what is gone; info, list and detail need a 2xx. 403 that is not documented, for a missing privilege (a warning); a documented refusal of an allowed value, since parameters may depend on each other (a warning); 404 for an id that nobody has; a refusal of a text that means nothing to the node; operations that need a value which nobody knows are left out; 401 for a token that was requested at the same time as others, since only the newest may count. What the document does not allow is judged by PAG-06.",
+		Forgives: "A documented status other than 2xx, such as 403 of an administrator's operation and 410 of what is gone, 404 and 501 with a warning; info, list and detail need a 2xx. 403 that is not documented, for a missing privilege (a warning); a documented refusal of an allowed value, since parameters may depend on each other (a warning); 404 for an id that nobody has; a refusal of a text that means nothing to the node; operations that need a value which nobody knows are left out; 401 for a token that was requested at the same time as others, since only the newest may count. What the document does not allow is judged by PAG-06.",
 		Fix:      "Route every path that the document describes, under the path of its servers entry, or take it out of the document. Behind a proxy check the prefix: Spring server.servlet.context-path or server.forward-headers-strategy; nginx: the URI part of proxy_pass.",
 		Breaks:   "One described operation gives 404.",
 		Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
@@ -120,6 +120,8 @@ func judgePlainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgem
 	case wafPage(x), rateLimited(x):
 		j, _ := inconclusiveAnswer(x)
 		return j
+	case exact && status == 501 && !e.needsData(r):
+		return warned("is not implemented, as described, so nothing was retrieved", "leave operations out of the document until they exist")
 	case serverError(x):
 		return failed(brokenCall(status), "look into the node's log for the cause; the call had a good token and no optional parameters")
 	case status == 304:

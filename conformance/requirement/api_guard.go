@@ -87,7 +87,9 @@ func judgeGuard(e Evidence, r evidence.Resource) Judgement {
 	name, good := resourceName(e, r), e.exchange(r.With(evidence.OK))
 	o, _ := operation(e, r)
 	madeUp := good.Status() == 404 && len(o.TemplateParameters()) > 0 && !idListed(e, o)
-	closed := (good.Status() == 403 || good.Status() == 410) && documentedExactly(e, r, good.Status()) && !e.needsData(r)
+	needsValue := slices.ContainsFunc(o.Parameters, func(p openapi.Parameter) bool { return p.Required }) // which rin may have chosen badly
+	empty := (good.Status() == 404 || good.Status() == 409 || good.Status() == 501) && !needsValue
+	closed := (good.Status() == 403 || good.Status() == 410 || empty) && documentedExactly(e, r, good.Status()) && !e.needsData(r)
 	var parts []Judgement
 	for _, c := range []evidence.Case{evidence.NoToken, "garbage"} {
 		label := r.With(c)

@@ -133,7 +133,7 @@ func (c severity) collect(e Evidence) schemaFaults {
 	item := regexp.MustCompile(`^\$\[\d+\]`)
 	for _, x := range operationAnswers(e) {
 		findings, ok := e.FindingsOf(x.Label)
-		if !ok || redirected(x) {
+		if !ok || redirected(x) || leadsElsewhere(e, x) {
 			continue // API-01 judges redirects
 		}
 		name := resourceName(e, x.Label.Resource())
@@ -248,4 +248,11 @@ func (f schemaFaults) judgeWithoutComparison(e Evidence) Judgement {
 		return Inapplicable("no answer could be compared with a schema: " + strings.Join(f.uncompared[:min(len(f.uncompared), 3)], "; "))
 	}
 	return Inapplicable("no answer of an operation could be compared with a schema")
+}
+
+// leadsElsewhere reports whether a call was redirected as the document describes it, so that another operation gave the answer. The list and the detail must answer
+// themselves.
+func leadsElsewhere(e Evidence, x evidence.Exchange) bool {
+	r := x.Label.Resource()
+	return len(x.Redirects) > 0 && !e.needsData(r) && documentedExactly(e, r, x.Redirects[0].Status)
 }

@@ -37,11 +37,11 @@ func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagre
 		items[i] = openapi.Object(r.item)
 	}
 	inList, inDetail := items[0], openapi.Object(unwrap(text, member))
-	faulty := faultyMembers(e, records[0].call.Label, x.Label)
+	faulty, renewed := faultyMembers(e, records[0].call.Label, x.Label), newEachTime(e)
 	var out []disagreement
 	for _, name := range slices.Sorted(maps.Keys(inList)) {
 		theirs, both := inDetail[name]
-		if !both || name == member || faulty[name] || compatible(inList[name], theirs) || volatile(name) && !inOtherZone(inList[name], theirs) {
+		if !both || name == member || faulty[name] || renewed[name] || compatible(inList[name], theirs) || volatile(name) && !inOtherZone(inList[name], theirs) {
 			continue
 		}
 		d := disagreement{member: name, id: id, subject: Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: valueInWords(inList[name]) + ", as in the list", Got: valueInWords(theirs)}}

@@ -174,7 +174,7 @@ func judgeBoundedTotal(e Evidence, x evidence.Exchange, within []condition, d ed
 	allItems, complete := wholeList(e)
 	total, place, ok := totalOf(e, x)
 	all, plainPlace, plainOK := totalOf(e, e.exchange(evidence.ListOperation.With(evidence.OK)))
-	if !complete || !ok || !plainOK || place != plainPlace || all != len(allItems) || !describesTotal(e, place) || e.unsteady() || isEstimate(e) {
+	if !complete || !ok || !plainOK || place != plainPlace || all != len(allItems) || !describesTotal(e, place) || e.unsteady() || isEstimate(e) || countsWithoutFilters(e) {
 		return Passed(x.Label)
 	}
 	sure := lostItems(e, x, nil, func(item []byte) bool { return itemSide(e, item, within, d) > 0 })
@@ -222,7 +222,8 @@ func findIneffectiveParameters(e Evidence) []Judgement {
 	for _, p := range o.QueryParameters() {
 		early, sent := e.Get(e.Roles.List.With(evidence.EffectCase(p.Name, 1)))
 		late, both := e.Get(e.Roles.List.With(evidence.EffectCase(p.Name, 2)))
-		if !sent || !both || !success(early) || !success(late) || p.Description == "" || openapi.RoleOf(p) != "" {
+		if !sent || !both || !success(early) || !success(late) || p.Description == "" || openapi.RoleOf(p) != "" ||
+			o.SelectsOtherwise(p) || isAboutState(p.Description) {
 			continue
 		}
 		first, second := listPageOf(e, early), listPageOf(e, late)
@@ -236,6 +237,11 @@ func findIneffectiveParameters(e Evidence) []Judgement {
 			Hinting("apply the parameter that the document describes; check that the code reads the declared name"))
 	}
 	return parts
+}
+
+// isAboutState reports whether the description of a parameter says that it selects a state of the data, of which a node may have one only.
+func isAboutState(text string) bool {
+	return regexp.MustCompile(`(?i)\bas (it|they) (was|were)\b|\b(state|version|snapshot|edition|release) (of|from|at|on|before)\b|\bas (of|at) (this|that|the) (day|date|time)\b|\b(stand|zustand|fassung) (vom|von|am|zum|zu)\b|\bstichtag`).MatchString(text)
 }
 
 // findDifferentInstants finds parameters for which one instant, written with different offsets from UTC, gives different lists (RFC 3339 §4.2).

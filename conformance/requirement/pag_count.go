@@ -143,6 +143,9 @@ func judgeStatistics(e Evidence) []Judgement {
 			continue
 		}
 		o, _ := operation(e, r)
+		if countsOthers(e, o) {
+			continue
+		}
 		text, err := e.jsonText(x)
 		if err == nil && len(o.TemplateParameters()) == 0 && openapi.FirstByte(text) == '{' {
 			object := openapi.Object(text)
@@ -379,4 +382,23 @@ func countsTheList(e Evidence, x evidence.Exchange) bool {
 	named := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(strings.TrimSuffix(noun, "s")) + `s?\b`).MatchString(text)
 	other := `(?i)\b(archiv\w*|histor\w*|drafts?|unpublished|embargo\w*|deleted|withdrawn|ever|all[- ]time|since|past|former|open|running|active|current(ly)?|ongoing|upcoming|closed|offen\w*|laufend\w*|aktiv\w*|aktuell\w*)\b`
 	return named && !e.Spec.Says(o, regexp.MustCompile(other)) && !regexp.MustCompile(other).MatchString(o.Description)
+}
+
+// countsOthers reports whether the document says that statistics count records that the list leaves out, such as drafts.
+func countsOthers(e Evidence, o openapi.Operation) bool {
+	more := regexp.MustCompile(`(?i)\bnot (only|just)\b|\bnicht (nur|bloß)\b|\b(do|does|can|may)( ?not|n't) (see|read|list|get)\b|\b(not|in)[ -]?(visible|listed)\b`)
+	others := regexp.MustCompile(`(?i)\b(archiv\w*|histor\w*|drafts?|unpublished|embargo\w*|deleted|withdrawn|ever|all[- ]time|since|past|former\w*|hidden|internal|(of|for|in|per) (a|the|this|last|each|every|one) (calendar )?(year|month|week|quarter)|annual|yearly|monthly|entwürfe|gelöscht\w*|unveröffentlicht\w*|seit|jemals)\b`)
+	denial := regexp.MustCompile(`(?i)\b(no|not|without|never|except|exclu\w*|ohne|nicht|keine?)\b`)
+	says := func(text string) bool {
+		for sentence := range strings.FieldsFuncSeq(strings.Join(strings.Fields(text), " "), func(r rune) bool { return strings.ContainsRune(".;", r) }) {
+			if more.MatchString(sentence) || others.MatchString(sentence) && !denial.MatchString(sentence) {
+				return true
+			}
+		}
+		return false
+	}
+	status, _, _ := o.Success()
+	answer, _ := e.Spec.Descend(openapi.Join(o.Pointer, "responses"), status)
+	described, _ := e.Spec.Raw(answer)
+	return says(o.Description) || e.Spec.SaysIn(described, more)
 }

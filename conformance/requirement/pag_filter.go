@@ -21,7 +21,7 @@ func filters() []Requirement {
 		Quote:    definedByDocument,
 		Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary; for ids also with one that no item has; together with a page; two filters at once; and runningCalls with true and false. Searches for a word of the data, also in another case, in part, and with % or _ in it, and for a word that no item has. Values of the data for each parameter that bounds a number or a date, among them days just before and after midnight; and a range whose ends are exchanged, which no item fits. Two far values of each date and number: one of them must leave out something. Values of each other described filter that names no member: they must not all give the whole list. The documented default of each text and boolean, which must give the list without it. One instant with several offsets from UTC for each date with a time. The records of a filtered list with those of the whole one: the filter must not cut them.",
 		Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing; items of one kind only, where the declared vocabulary has no other; two filters that are joined by or, or refused together (warnings); any reading of runningCalls that does not contradict itself; whether a bound itself is within, and in which time zone its day lies, where the document does not say it and all answers agree.",
-		Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the code reads the declared name. Add each filter to the query as a further condition: code that rebuilds the query for each filter loses the others.",
+		Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the code reads the declared name. If a parameter means something else than the member of its name, or selects nothing, say so in its description. Add each filter to the query as a further condition: code that rebuilds the query for each filter loses the others.",
 		Breaks:   "The filter is ignored and all items come back.",
 		Needs:    []evidence.Label{list.With("filter-seen")},
 		Reads:    []evidence.Label{list.With("filter-other"), list.With(evidence.OK), evidence.WholeRun}, After: after, Check: onList(judgeFilters), Breach: uselessFilter,
@@ -131,7 +131,7 @@ func judgeFilterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	switch {
 	case len(wrong) > 0:
 		return Failed(fmt.Sprintf("%s gives %d of %d items that contradict it", filter, len(wrong), len(items)), clip(member)+" "+c.expected(), wrong[0].Got).About(wrong...).bounded()
-	case without > 0:
+	case without > 0 && !includesOthers(e, c.parameter):
 		return expect(x, clip(member)+" "+c.expected()).warned(fmt.Sprintf("%s gives %s without %s", filter, evidence.Count(without, "item"), clip(member)), "no "+clip(member))
 	case len(items) == 0 && exist:
 		return e.judgeEmpty(x, expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list"), c)
@@ -147,6 +147,13 @@ func judgeFilterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 		return Passed(x.Label).Noting(fmt.Sprintf("of the answer to %s the first %d items were compared", filter, len(items)))
 	}
 	return Passed(x.Label)
+}
+
+// includesOthers reports whether the document says of a filter that items without a value match, too.
+func includesOthers(e Evidence, parameter string) bool {
+	o, _ := operation(e, e.Roles.List)
+	p, known := queryParameter(o, parameter)
+	return known && regexp.MustCompile(`(?i)\b(without|with no|that have no|lacking|for all|open to all|in all|nationwide)\b|\balways (includ|list|shown|answer|return|part)|(^|\s)(ohne|immer|stets|alle|überall|bundesweit|österreichweit)`).MatchString(p.Description)
 }
 
 // filteredLoss returns the failure of a filtered list that lacks items of the complete list, or nil.

@@ -1,11 +1,6 @@
 package requirement
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"maps"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -147,53 +142,6 @@ func judgeListedItems(e Evidence) Judgement {
 // itemCases returns the cases that call listed items.
 func itemCases() []evidence.Case {
 	return slices.Concat([]evidence.Case{"item-first", "item-middle", "item-last"}, evidence.DrawnItems(), evidence.MoreItems())
-}
-
-// findChangingMember judges the answers to the same call, one after the other: a member that changes and changes back comes from replicas that differ. A
-// member that changes once shows that the record was changed.
-func findChangingMember(e Evidence) []Judgement {
-	var answers []map[string][]byte
-	var last evidence.Exchange
-	for _, c := range []evidence.Case{"item-drawn-1", "item-drawn-1-again-1", "item-drawn-1-again-2", "item-drawn-1-again-3"} {
-		x, sent := e.Get(e.Roles.Detail.With(c))
-		if !sent || !success(x) {
-			continue
-		}
-		text, err := e.jsonText(x)
-		if err != nil {
-			continue
-		}
-		answers, last = append(answers, openapi.Object(unwrap(text, memberOfID(x)))), x
-	}
-	if len(answers) < 3 {
-		return nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(answers[0])) {
-		if volatile(name) {
-			continue
-		}
-		changes := 0
-		for n := 1; n < len(answers); n++ {
-			if !sameValue(answers[n][name], answers[n-1][name]) {
-				changes++
-			}
-		}
-		if changes > 1 {
-			return []Judgement{Subject{Name: clip(callName(last) + " $." + name), Label: last.Label, Expected: "the same value each time"}.
-				failed(fmt.Sprintf("%s changes from call to call, and back", clip(name)), valueInWords(answers[0][name])+" and "+valueInWords(answers[1][name])).
-				Hinting("serve the record from one place: replicas or caches that differ give a client another record with each call")}
-		}
-	}
-	return nil
-}
-
-// sameValue reports whether two JSON texts have one value: members in any order, numbers and texts in any notation. A missing text is empty.
-func sameValue(a, b []byte) bool {
-	if bytes.Equal(a, b) {
-		return true
-	}
-	var x, y any
-	return len(a) > 0 && len(b) > 0 && json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // judgeItem judges one detail answer.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ func links() []Requirement {
 		Source:   RFC(8288, "3.3").And(RFC(8288, "3")),
 		Quote:    "The rel parameter MUST be present but MUST NOT appear more than once in a given link-value",
 		Probe:    "The Link header of each answer, and the links inside answers in the shapes of HAL, JSON:API, Spring HATEOAS, ORDS and Django; the link to the next page and those of two items to themselves are followed on the origin; of pages with numbers the links to the first, previous, next and last one must name that page, and keep size and filters. A call of each operation with a made-up host in the headers of a proxy: it must not come back in an address. The redirects of calls with and without a slash at the end of the path.",
-		Forgives: "Relative references, URI templates, relations other than those of pages and self; members such as website, which are content; brackets that are not encoded, an item that names itself on another origin, and one of two links of items that does not work (warnings); a link of an item that leads to a page, to a list or to a refusal; a redirect to another public host, such as a login.",
+		Forgives: "Relative references, URI templates, relations other than those of pages and self; links of one record to others; links to pages for people, where the link or the document says so; members such as website, which are content; brackets that are not encoded, an item that names itself on another origin, and one of two links of items that does not work (warnings); a link of an item that leads to a page, to a list or to a refusal; a redirect to another public host, such as a login.",
 		Fix:      "Build links as relative references or from the public https address, not from the host of the request. Behind a proxy: Spring server.forward-headers-strategy=framework, Django SECURE_PROXY_SSL_HEADER and USE_X_FORWARDED_HOST, Laravel TrustProxies.",
 		Breaks:   "rel=next points to http://.",
 		Reads:    append(itemLinkLabels(), list.With("link-next"), list.With(otherSlash), evidence.WholeRun), After: afterDocument(), Check: onList(judgeLinks),
@@ -39,7 +40,7 @@ func judgeLinks(e Evidence) Judgement {
 		found = found || len(links)+len(faults) > 0
 		parts = append(parts, faults...)
 		for _, l := range links {
-			parts = append(parts, judgeLinkTarget(x, l))
+			parts = append(parts, judgeLinkTarget(e, x, l))
 			if x.Label.Resource() == e.Roles.List {
 				parts = append(parts, judgeLinkQuery(x, l)...)
 			}
@@ -101,7 +102,8 @@ func withoutRepeats(parts []Judgement) []Judgement {
 	})
 }
 
-// linksOf returns the links of an answer, in its header and body, whose relation clients follow.
+// linksOf returns the links of an answer, in its header and body, whose relation clients follow. Those of one record to the records before and after it may lead
+// to another host, such as to pages for people.
 func linksOf(e Evidence, x evidence.Exchange) (links []openapi.Reference, faults []Judgement) {
 	const place = "Link header"
 	head, err := evidence.ParseLinks(header(x, "Link"))
@@ -110,21 +112,44 @@ func linksOf(e Evidence, x evidence.Exchange) (links []openapi.Reference, faults
 			Hinting("write each link as <URI>; rel=\"next\", with commas between them"))
 	}
 	for _, l := range head {
+		if l.IsPage() {
+			continue
+		}
 		for _, relation := range l.Relations() {
 			if slices.Contains([]string{"next", "prev", "previous", "first", "last", "self"}, relation) {
 				links = append(links, openapi.Reference{Relation: relation, Target: l.Target, Path: place})
 			}
 		}
 	}
+	items, notList := e.itemsOf(x)
 	if text, err := e.jsonText(x); err == nil {
-		items, _ := e.itemsOf(x)
 		links = append(links, e.references(text, items[:min(len(items), openapi.MaxLinkedItems)])...)
+	}
+	if notList != nil || x.Label.Resource() == e.Roles.Detail {
+		links = slices.DeleteFunc(links, func(l openapi.Reference) bool { return l.Relation != "self" && leavesHost(x, l) })
 	}
 	return links, faults
 }
 
+// leavesHost reports whether a link leads to another host.
+func leavesHost(x evidence.Exchange, l openapi.Reference) bool {
+	from, err := url.Parse(x.Request.URL)
+	if err != nil {
+		return false
+	}
+	to, err := from.Parse(l.Target)
+	return err == nil && !strings.EqualFold(from.Hostname(), to.Hostname())
+}
+
+// leadsToPage reports whether the document says of links with this relation that they lead to pages for people.
+func leadsToPage(e Evidence, x evidence.Exchange, l openapi.Reference) bool {
+	o, known := operation(e, x.Label.Resource())
+	pages := regexp.MustCompile(`(?i)\b(web ?(page|site)s?|html|portals?|browsers?|humans?|people|landing page|homepage)\b|\b(web-?seiten?|webauftritt|(für|von) menschen|page web|sito web)`)
+	return known && slices.ContainsFunc([]string{l.Relation, "links", "_links", "href"}, func(member string) bool { return e.Spec.SaysOfMember(o, member, pages) })
+}
+
 // judgeLinkTarget judges the target of one link.
-func judgeLinkTarget(x evidence.Exchange, l openapi.Reference) Judgement {
+func judgeLinkTarget(e Evidence, x evidence.Exchange, l openapi.Reference) Judgement {
 	from, err := url.Parse(x.Request.URL)
 	if err != nil {
 		return Unclear("the recording has no URL to resolve links against").Blaming(Suite).Seen(x.Label)
@@ -138,6 +163,8 @@ func judgeLinkTarget(x evidence.Exchange, l openapi.Reference) Judgement {
 	}
 	switch there := evidence.Origin(to); {
 	case there == home:
+	case l.Relation == "self" && leadsToPage(e, x, l):
+		return Passed(x.Label)
 	case l.Relation == "self":
 		return want(home).warned("an answer names itself on another origin", got)
 	case from.Scheme == "https" && to.Scheme == "http":

@@ -24,7 +24,7 @@ func totalOf(e Evidence, x evidence.Exchange) (total int, place string, ok bool)
 // judgeTotal finds a total of the list that is not the number of its items. The list may show only its first page, unless its pages were read to the end.
 func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement, found bool) {
 	total, place, ok := totalOf(e, list)
-	if !ok || list.Response.Truncated || total == len(items) {
+	if !ok || list.Response.Truncated || total == len(items) || isEstimate(e) {
 		return Judgement{}, false
 	}
 	want := Subject{Name: callName(list) + " " + place, Label: list.Label, Expected: strconv.Itoa(len(items))}
@@ -36,7 +36,7 @@ func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement
 	if x, read := readingOf(e, "whole"); len(read) > 0 {
 		if n := len(openapi.Missing(x.Items(), nil)); x.Ended() && n < total {
 			j := want.failed(fmt.Sprintf("the list says that it has %s, and %d came on all of its pages", evidence.Count(total, "item"), n), strconv.Itoa(total)).Hinting(hint)
-			if !describesTotal(e, place) || isEstimate(e) || e.anyPageChanged(list.Label) {
+			if !describesTotal(e, place) || e.anyPageChanged(list.Label) {
 				j.Outcome = Warn
 			}
 			return j, true
@@ -63,6 +63,9 @@ func judgeTotals(e Evidence) []Judgement {
 	plainTotal, plainPlace, hasTotal := totalOf(e, plain)
 	if hasTotal && !describesTotal(e, plainPlace) {
 		return nil // nobody knows what an undescribed header field counts
+	}
+	if isEstimate(e) || countsWithoutFilters(e) {
+		return nil
 	}
 	hasTotal = hasTotal && !strings.HasSuffix(plainPlace, "recordsTotal") // recordsTotal counts the items before the filter
 	allItems, complete := wholeList(e)
@@ -153,7 +156,32 @@ func describesTotal(e Evidence, place string) bool {
 // isEstimate reports whether the document calls the total an estimate.
 func isEstimate(e Evidence) bool {
 	o, _ := operation(e, e.Roles.List)
-	return regexp.MustCompile(`(?i)\b(approximat\w*|estimat\w*|about|roughly|at most|up to)\b[^.]{0,40}\b(total|count|number)\b|\b(total|count|number)\b[^.]{0,60}\b(approximat\w*|estimat\w*|roughly)\b`).MatchString(o.Description)
+	return regexp.MustCompile(`(?i)\b(approximat\w*|estimat\w*|about|roughly|at most|up to)\b[^.]{0,40}\b(total|count|number)\b|\b(total|count|number)\b[^.]{0,60}\b(approximat\w*|estimat\w*|roughly)\b`).MatchString(o.Description) ||
+		totalIsDescribedAs(e, regexp.MustCompile(`(?i)\b(approximat\w*|estimat\w*|roughly|rounded|(lower|upper) bound|may differ|not exact)|(^|\s)(ungefähr|geschätzt|schätz|gerundet|näherung)`))
+}
+
+// countsWithoutFilters reports whether the document says that the total of a filtered list is that of the whole list.
+func countsWithoutFilters(e Evidence) bool {
+	return totalIsDescribedAs(e, regexp.MustCompile(`(?i)\b(regardless|irrespective|independent\w*) of[^.]{0,20}\b(filter|search|quer)|\b(before|without) (any |the |all )*(filter|search)|\bunfiltered\b|\b(ohne|unabhängig von|vor)( \S+)? (filter|suche)`))
+}
+
+// totalIsDescribedAs reports whether the description of the total, in a header field or in the envelope, matches a pattern.
+func totalIsDescribedAs(e Evidence, pattern *regexp.Regexp) bool {
+	o, known := operation(e, e.Roles.List)
+	status, _, ok := o.Success()
+	if !known || !ok || e.Spec == nil {
+		return false
+	}
+	response, why := e.Spec.Descend(openapi.Join(o.Pointer, "responses"), status)
+	value, _ := e.Spec.Raw(response + "/headers")
+	headers, _ := value.(map[string]any)
+	for name, header := range headers {
+		if why == "" && strings.Contains(openapi.Joined(name), "total") && e.Spec.SaysIn(header, pattern) {
+			return true
+		}
+	}
+	members := []string{"total", "totalCount", "total_count", "totalItems", "totalElements", "totalResults", "totalRecords", "totalHits", "count"}
+	return slices.ContainsFunc(members, func(member string) bool { return e.Spec.SaysOfMember(o, member, pattern) })
 }
 
 // isFilteredCall reports whether a call has a filter or a bound that can be checked on its items.

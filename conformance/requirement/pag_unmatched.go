@@ -25,7 +25,7 @@ func unmatchedFilters(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, p := range o.QueryParameters() {
 		calls := wholeAnswers(e, p, whole)
-		if len(calls) < 2 || p.Description == "" || openapi.RoleOf(p) != "" || isAboutForm(p.Description) {
+		if len(calls) < 2 || p.Description == "" || openapi.RoleOf(p) != "" || isAboutForm(p.Description) || o.SelectsOtherwise(p) {
 			continue
 		}
 		var values []string

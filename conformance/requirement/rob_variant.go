@@ -237,6 +237,7 @@ func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 	if named && alsoNamed && total != totalThere {
 		return want.failed(fmt.Sprintf("the list has %s in one language and %d %s", evidence.Count(total, "item"), totalThere, clip(inOther)), strconv.Itoa(totalThere)).Hinting(languageHint).Seen(one.Label)
 	}
+	renewed := newEachTime(e)
 	for _, item := range items {
 		id := e.identity(item)
 		translated, has := byID[id]
@@ -246,7 +247,7 @@ func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 			}
 			continue
 		}
-		if member, before, now := differenceInLanguages(item, translated); member != "" {
+		if member, before, now := differenceInLanguages(item, translated, renewed); member != "" {
 			return want.failed("a value other than a text differs "+clip(inOther)+": "+clip(member), before+" and "+now).Hinting(languageHint).Seen(one.Label)
 		}
 	}
@@ -261,11 +262,15 @@ func limitsByLanguage(e Evidence, r evidence.Resource) bool {
 	return e.Spec != nil && e.Spec.Says(o, regexp.MustCompile(`(?i)\bonly\b[^.]{0,80}\b(languages?|translat\w+|german|english)\b|\b(without|no) (a )?translations?\b[^.]{0,60}\b(left out|omitted|missing|not)\b`))
 }
 
-// differenceInLanguages finds a number, a flag or a date that differs in two languages of one record, or that one of them lacks.
-func differenceInLanguages(a, b []byte) (member, before, now string) {
+// differenceInLanguages finds a number, a flag or a date that differs in two languages of one record, or that one of them lacks. Members that are renewed with each
+// answer do not count.
+func differenceInLanguages(a, b []byte, renewed map[string]bool) (member, before, now string) {
 	var one, other any
 	if len(a) > maxCompared || len(b) > maxCompared || evidence.DecodeJSON(a, &one) != nil || evidence.DecodeJSON(b, &other) != nil {
 		return "", "", ""
+	}
+	if object, ok := one.(map[string]any); ok {
+		maps.DeleteFunc(object, func(name string, _ any) bool { return renewed[name] })
 	}
 	return differingData(one, other, "$")
 }

@@ -67,7 +67,7 @@ func Habits() []Deviation {
 		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(), serverHabits(),
 		tokenHabits(), claimHabits(), tokenErrorHabits(), metadataHabits(),
 		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), olderVersionHabits(), representationHabits(), tableHabits(),
-		infoHabits(), documentHabits(), identityHabits(), listHabits(), itemLinkHabits(), viewHabits(), listFormHabits(), promiseHabits(), unmatchedHabits(), deadlineHabits(), parameterHabits(), recordHabits(),
+		infoHabits(), documentHabits(), operationHabits(), identityHabits(), listHabits(), itemLinkHabits(), viewHabits(), listFormHabits(), promiseHabits(), unmatchedHabits(), deadlineHabits(), parameterHabits(), recordHabits(),
 	)
 }
 

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/http"
 	"net/url"
@@ -314,6 +315,16 @@ func recordHabits() []Deviation {
 				delete(record, "description")
 				delete(record, "contacts")
 			})},
+		{Name: "records-with-signed-links",
+			Why: "Records have links with a signature and an expiry of their own in each answer, as to object stores, and say when they were read.",
+			Wrap: func(next http.Handler, env Env) http.Handler {
+				var answers atomic.Int64
+				return editRecords(func(record map[string]any) {
+					n := answers.Add(1)
+					record["lastAccessed"] = time.Unix(1772442000+n, 0).UTC().Format(time.RFC3339)
+					record["files"] = []any{map[string]any{"name": "guide.pdf", "url": fmt.Sprintf("https://files.node.example/guide.pdf?signature=%016x", n*0x9e3779b9)}}
+				})(next, env)
+			}},
 		{Name: "record-members-in-capitals-besides",
 			Why: "Records have members that differ from their own by case only, as two serialisers write them into one object.",
 			Wrap: editRecords(func(record map[string]any) {

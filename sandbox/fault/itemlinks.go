@@ -47,6 +47,24 @@ func itemLinkHabits() []Deviation {
 		{Name: "items-link-to-pages",
 			Why:  "The links of records to themselves lead to pages of the portal on the same host.",
 			Wrap: both(pages, linkRecords(func(_ Env, id string) string { return "/calls/" + url.PathEscape(id) }))},
+		{Name: "items-link-to-neighbours",
+			Why: "Records link to themselves and to the records before and after them, on pages of a portal on another host, as the document says.",
+			Wrap: both(editDocument(func(d apiDocument) {
+				for _, name := range []string{"Call", "Programme", "OtherFunding"} {
+					member(d.schemas(), name, "properties")["links"] = schema{"type": "object", "additionalProperties": schema{"type": "string"},
+						"description": "Pages of our portal, for people: of the funding, of the one after it, and of the one before it."}
+				}
+			}), editRecords(func(record map[string]any) {
+				const portal = "https://portal.node.example/calls/"
+				record["links"] = map[string]any{"self": portal + text(record["id"]), "next": portal + "next?of=" + text(record["id"]), "prev": portal + "previous?of=" + text(record["id"])}
+			}))},
+		{Name: "items-link-to-next-record",
+			Why: "Records link to the record after them, as in a series: the relation next of a record is no page of the list.",
+			Wrap: func(next http.Handler, env Env) http.Handler {
+				return editRecords(func(record map[string]any) {
+					record["links"] = map[string]any{"next": env.Places.Fundings() + "/XF-00000002"}
+				})(next, env)
+			}},
 	}
 }
 

@@ -1,8 +1,10 @@
 package fault
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -38,7 +40,79 @@ func unmatchedHabits() []Deviation {
 			Why: "The list has a described parameter with a vocabulary that selects the form of its records; with these records all forms are the same.",
 			Wrap: both(describeListParameter("depth", "Only the answer changes: how much of each record is shown.", schema{"type": "string", "enum": []any{"core", "common", "full"}}),
 				editQuery(func(q url.Values) { q.Del("depth") }))},
+		{Name: "parameter-for-statistics",
+			Why: "The list has a parameter with the name and the vocabulary of a member; as the document says, it selects nothing, and says where the users of the caller come from.",
+			Wrap: both(describeListParameter("origin", "Where your users come from; for our usage statistics only. The answer is the same with and without it.", origins()),
+				markOrigin())},
+		{Name: "parameter-explained-by-the-operation",
+			Why: "Only the description of the operation explains the parameters, in a list, as from FastAPI; one of them selects nothing, although a member has its name.",
+			Wrap: both(editDocument(func(d apiDocument) {
+				d.list()["description"] = text(d.list()["description"]) + "\n\n- **origin**: the portal of the caller. It is for our statistics only.\n- **region**: a province."
+			}), both(describeListParameter("origin", "", origins()), markOrigin()))},
+		{Name: "level-with-those-below",
+			Why: "A filter by level also gives the records of all levels below, as by filters in trees of organisations or subjects.",
+			Wrap: both(describeListParameter("level", "Records of this level and of all levels below it.", schema{"type": "integer", "minimum": 1, "maximum": 3}), both(hideUnless("level", func(value string, record map[string]any) bool {
+				return fmt.Sprint(record["level"]) >= value
+			}), editRecords(func(record map[string]any) { record["level"] = 1 + lastDigit(record)%3 })))},
+		{Name: "region-with-unassigned",
+			Why: "The filter by region also gives calls without a region, as the document says.",
+			Wrap: both(describeParameter("region", "Calls for applicants from this province. Calls without a region are always included."),
+				both(hideUnless("region", func(region string, record map[string]any) bool {
+					regions, _ := record["eligibleApplicantsRegions"].([]any)
+					return len(regions) == 0 || slices.Contains(regions, any(region))
+				}), replaceRequest(func(r *http.Request, _ Env) *http.Request {
+					return withQuery(r, func(q url.Values) { q.Del("region") })
+				}, List)))},
+		{Name: "state-of-a-day",
+			Why: "The list has a parameter for the state of the data on a day; the node keeps the newest state only, as the document says.",
+			Wrap: both(describeListParameter("asOf", "The data as it was on this day. Only the newest state is kept at the moment.", schema{"type": "string", "format": "date"}),
+				editQuery(func(q url.Values) { q.Del("asOf") }))},
+		{Name: "total-rounded",
+			Why: "X-Total-Count is an estimate of the query planner, as the document says.",
+			Wrap: both(rewriteSuccess(setHeader("X-Total-Count", "20"), List), editDocument(func(d apiDocument) {
+				member(d.list(), "responses", "200")["headers"] = map[string]any{"X-Total-Count": map[string]any{
+					"description": "An estimate of the number of records, rounded to tens; it may differ from the real one.", "schema": schema{"type": "integer"}}}
+			}))},
+		{Name: "statistics-of-all-records",
+			Why: "The node counts its records by type, and those that clients do not see as well; the document says so.",
+			Wrap: serveNumbers("summary", "Numbers of fundings by type. All fundings are counted, not only those that clients see in the list.",
+				schema{"type": "object", "properties": map[string]any{"total": schema{"type": "integer"}, "byType": schema{"type": "object", "additionalProperties": schema{"type": "integer"}}}},
+				func(items []map[string]any) any {
+					byType := map[string]int{}
+					for _, item := range items {
+						byType[text(item["type"])] += 2
+					}
+					return map[string]any{"total": 2 * len(items), "byType": byType}
+				})},
 	}
+}
+
+// origins is the vocabulary of [markOrigin].
+func origins() schema { return schema{"type": "string", "enum": []any{"PORTAL", "CRIS"}} }
+
+// markOrigin makes a wrap that gives the records a member origin, and ignores the parameter of that name.
+func markOrigin() wrap {
+	return both(editQuery(func(q url.Values) { q.Del("origin") }), editRecords(func(record map[string]any) {
+		record["origin"] = []string{"PORTAL", "CRIS"}[lastDigit(record)%2]
+	}))
+}
+
+// lastDigit returns the last digit of the id of a record, or 0.
+func lastDigit(record map[string]any) int {
+	id := text(record["id"])
+	if id == "" || id[len(id)-1] < '0' || id[len(id)-1] > '9' {
+		return 0
+	}
+	return int(id[len(id)-1] - '0')
+}
+
+// hideUnless makes a wrap that, with a parameter, hides the records of the list that do not fit its value.
+func hideUnless(parameter string, fits func(value string, record map[string]any) bool) wrap {
+	return rewriteSuccess(func(a *answer) {
+		if value := a.request.URL.Query().Get(parameter); value != "" {
+			a.hide(func(record map[string]any) bool { return !fits(value, record) })
+		}
+	}, List)
 }
 
 // listWith makes an example: a list request with this query.

@@ -1,0 +1,75 @@
+package openapi
+
+import (
+	"regexp"
+	"strings"
+)
+
+// This file finds parameters that are named like a member of the items and have another meaning, as the document says: some select nothing, some leave out
+// what they name, and some let more pass than they name. No item contradicts their values.
+
+// SelectsOtherwise reports whether a parameter does not select the items whose member has its value, by its name or by a sentence of the document: one of its own
+// description, or in a line of that of the operation which begins with its name.
+func (o Operation) SelectsOtherwise(p Parameter) bool {
+	if strings.ContainsAny(p.Name, "!<>~^") {
+		return true
+	}
+	text := p.Description
+	for line := range strings.Lines(o.Description) {
+		rest, named := strings.CutPrefix(strings.TrimLeft(line, " \t-*+`_|"), p.Name) // an entry of a list of parameters
+		if named && p.Name != "" && rest != "" && strings.ContainsRune(" *`_:|–—-", []rune(rest)[0]) {
+			text += ". " + strings.Trim(rest, " *`_:|–—-")
+		}
+	}
+	other := []*regexp.Regexp{selectsNothing(), aboutCaller(), leavesOut(), selectsMore()}
+	for _, sentence := range regexp.MustCompile(`[.;]\s|[.;]$`).Split(strings.Join(strings.Fields(text), " "), -1) {
+		for _, pattern := range other {
+			if pattern.MatchString(sentence) && !aboutValues().MatchString(sentence) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// selectsNothing matches sentences that say that a parameter has no effect on the list. Most of them are about statistics, or about an earlier version.
+func selectsNothing() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(deprecated\W+)?(is |now )?ignored\b|\b(parameter|it|and|is|are|was|been|be|always|currently|now) (currently |simply |now )?ignored\b|` +
+		`\b(has|have|without|with) (no|any) (effect|influence|impact|bearing)\b|` +
+		`\b(does not|do not|doesn't|don't|never|will not|won't|not) (used to )?(filter|select|restrict|narrow)\b|` +
+		`\b(does not|do not|doesn't|don't|never|will not|won't) (change|affect|influence|limit|alter) (the |which |what )?(answers?|lists?|results?|responses?|records?|items?|calls?|fundings?|entries|selection|anything)\b|` +
+		`\b(selects|filters|changes|restricts) nothing\b|\b(answer|list|result|response)s? (is|are|stays?|remains?) (always )?(the same|unchanged)\b|` +
+		`\b(only|just|solely|purely|exclusively) (used )?for (\w+ ){0,3}(statistic|analytic|track|logg|log\b|logs\b|monitor|account|attribution|billing|audit|debug)|` +
+		`\bfor (\w+ ){0,3}(statistics|analytics|tracking|logging|monitoring|attribution|auditing|debugging)( purposes)? only\b|` +
+		`\b(wird|werden) (derzeit |nicht mehr |seit [^,]{1,20} )?(ignoriert|nicht ausgewertet)|\b(ohne (wirkung|einfluss|auswirkung)|wirkungslos|hat keine\w* (wirkung|einfluss|auswirkung))|(^|\s)(filtert|verändert|ändert|beeinflusst|schränkt)\b[^,]*\b(nicht|nichts)\b|` +
+		`\b(come|comes|listed|shown|appear|appears|ranked|sorted) (first|last|higher|at the top)\b|\b(boost|prefer)(s|ed|ing|red)?|\b(ranked|ranking)\b|\bkommen zuerst\b|\bbevorzugt|\bdien(t|en) (nur|allein|lediglich|ausschließlich|einzig) |` +
+		`\bnur (für|zu|zur) (\S+ ){0,2}(statistik|auswertung|protokoll|nutzungsstatistik|statistischen)|` +
+		`\b(est|sera) ignoré|\bsans effet\b|\bne (filtre|modifie|change) (pas|rien)|\bfins (de )?statisti|\b(viene|è) ignorat|\bsenza effetto\b|\bse ignora\b|\bsin efecto\b`)
+}
+
+// aboutCaller matches sentences that say who calls.
+func aboutCaller() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(where|which|who|whom|that|of|from|name of) (the )?(your|you) ?(users?|applications?|organi[sz]ations?|offices?|systems?|institutions?|portals?|clients?|belong|work|represent|call|are)\b|` +
+		`\bcalling (application|client|system|organi[sz]ation|party)\b|\b(of|for) the caller\b|\bdes aufrufers\b|\baufrufenden?\b|\bihrer (anwendung|organisation|einrichtung|nutz\S+)`)
+}
+
+// leavesOut matches sentences that begin with what is left out.
+func leavesOut() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(excludes?|leaves? out|omits?|hides?|skips?|removes?)\b|^(all |the |only |other )*(\w+ ){0,2}(other than|except|excluding|of (any|an|every|all) other|that (are|have|do) not|which (are|have|do) not|not (of|in|with|from|by))\b|` +
+		`^(außer|schließt\b[^,]*\baus\b|blendet\b[^,]*\baus\b)|^(alle |nur )?(\S+ ){0,2}(außer|mit anderer?m?|einer anderen)\b|^(sauf|exclut|esclude|tranne|excluye|excepto)\b`)
+}
+
+// selectsMore matches sentences that say that other values match, too, such as those below the value in a hierarchy.
+func selectsMore() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(or|and|including|with|as well as|plus)( of| in| from| for| by| all| any| every| its| their| the| his)* (\w+ )?(sub-?\w+|below|beneath|above|under(neath)?|descendants?|children|narrower|broader|higher|lower|older|newer|parents?|ancestors?|neighbou?r\w*)\b|` +
+		`\bat (least|most)\b|\b(this|that|the) \w+ (or|and) (more|less|higher|lower|above|below|better|later|earlier|up|down)\b|\bup to\b|\b(nationwide|worldwide|regardless)\b|\b(starts?|starting|begins?|beginning) with\b|\bprefix\b|` +
+		`\b(und|oder|samt|einschließlich|inklusive)( \S+){0,2} (unter\S*|darunter\S*|untergeordnet\S*|übergeordnet\S*|nachgeordnet\S*|höher\S*|niedriger\S*|darüber\S*)|\b(mindestens|höchstens|bundesweit\w*|österreichweit\w*)\b|\b(beginn\w*|anfang\w*) mit\b|` +
+		`\b(ou|et|y compris)( \S+){0,2} (inférieur|supérieur|sous-)\S*|\bau moins\b`)
+}
+
+// aboutValues matches sentences about some values, other parameters or the order only: "Unknown values are ignored."
+func aboutValues() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(case|empty|blank|unknown|invalid|wrong|other|bad|missing|absent|white ?space|spaces?|accents?|upper|lower ?case)\b[^,]*\bignored\b|\bignored (if|when|unless|where|together|with|without)\b|` +
+		`\b(effect|influence|impact|bearing|change|affect|influence|alter)s? (if|unless|when|together|with|without|on (the )?(order|sort|pag|total|number))|` +
+		`\b(leer|unbekannt|ung\x{fc}ltig|ander|falsch|gro\x{df}|klein)[^,]*\b(ignoriert|ausgewertet)|\b(ignoriert|wirkung),? (wenn|falls|zusammen|ohne|bei)\b`)
+}

@@ -1,0 +1,73 @@
+package fault
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+)
+
+// operationHabits are unusual operations beside the list, which answer what the document describes.
+func operationHabits() []Deviation {
+	return []Deviation{
+		{Name: "nothing-at-the-moment", Warns: []string{"API-01"},
+			Why:  "An operation for the call of the month answers 404 while there is none, as the document says.",
+			Wrap: serveBeside("call-of-the-month", "The call of the month", map[string]any{"200": plainResponse("The call."), "404": problemResponse()}, problem(http.StatusNotFound, "there is none at the moment"))},
+		{Name: "operation-planned", Warns: []string{"API-01"},
+			Why:  "An operation that is planned answers 501, as the document says: a stub of a code generator.",
+			Wrap: serveBeside("recommendations", "Planned for the next release", map[string]any{"200": plainResponse("Calls."), "501": problemResponse()}, problem(http.StatusNotImplemented, "not yet"))},
+		{Name: "users-only",
+			Why:  "An operation about the user who is signed in answers 409 to a service account, as the document says.",
+			Wrap: serveBeside("users/me", "The user who is signed in", map[string]any{"200": plainResponse("The user."), "409": problemResponse()}, problem(http.StatusConflict, "a service account is no user"))},
+		{Name: "redirect-described",
+			Why: "An operation for the newest funding redirects to it with 303, as the document says, and describes no other success.",
+			Wrap: serveBeside("newest", "Redirects to the newest funding", map[string]any{"303": map[string]any{"description": "Its address."}}, func(a *answer) {
+				a.become(http.StatusSeeOther, "", "")
+				a.set("Location", a.env.Places.Fundings()+"/XF-00000003")
+			})},
+		{Name: "event-stream",
+			Why: "An operation sends events, and its connection stays open, as the document says.",
+			Wrap: both(describeBeside("events", "Changes, as server-sent events", map[string]any{
+				"200": map[string]any{"description": "Events.", "content": map[string]any{"text/event-stream": map[string]any{"schema": schema{"type": "string"}}}}}),
+				interceptPath("/funding/v3/events", func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+					a := capture(next, withPath(r, env.Places.Info()))
+					if !a.ok() || !isRead(r) {
+						a.send(w, r)
+						return
+					}
+					w.Header().Set("Content-Type", "text/event-stream")
+					w.Header().Set("Cache-Control", "no-store")
+					if r.Method == http.MethodHead {
+						return
+					}
+					fmt.Fprint(w, "event: hello\ndata: {}\n\n")
+					if http.NewResponseController(w).Flush() == nil {
+						<-r.Context().Done()
+					}
+				}))},
+	}
+}
+
+func plainResponse(description string) map[string]any {
+	return map[string]any{"description": description, "content": jsonContent()}
+}
+
+// describeBeside makes a wrap that describes an operation beside the list.
+func describeBeside(name, summary string, responses map[string]any) wrap {
+	return editDocument(func(d apiDocument) {
+		all := maps.Clone(responses)
+		all["default"] = problemResponse()
+		d.at("paths")["/funding/v3/"+name] = map[string]any{"get": map[string]any{"operationId": "beside-" + name, "summary": summary, "responses": all}}
+	})
+}
+
+// serveBeside makes a wrap that describes and serves an operation beside the list, which needs a token like the info resource.
+func serveBeside(name, summary string, responses map[string]any, answerWith change) wrap {
+	return both(describeBeside(name, summary, responses), interceptPath("/funding/v3/"+name, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+		a := capture(next, withPath(r, env.Places.Info()))
+		a.env = env
+		if a.ok() {
+			answerWith(a)
+		}
+		a.send(w, r)
+	}))
+}
