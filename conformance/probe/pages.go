@@ -113,9 +113,14 @@ type walk struct {
 // maxWalkSize is the page size for a long list: larger pages would be a load on the node, and some nodes limit them.
 const maxWalkSize = 100
 
-// walkSize returns a page size with which a walk reaches the end of a short list, if possible with several pages of several items.
+// walkSize returns a page size with which a walk reaches the end of a short list, if possible with several pages of several items, of which the last one is
+// not full: some nodes fill it up with items of the page before.
 func walkSize(items int) int {
-	return min(maxWalkSize, max((items+openapi.MaxPages-2)/(openapi.MaxPages-1), min(3, (items+1)/2)))
+	size := min(maxWalkSize, max((items+openapi.MaxPages-2)/(openapi.MaxPages-1), min(3, (items+1)/2)))
+	if items > 3 && items%size == 0 && size < maxWalkSize {
+		size++
+	}
+	return size
 }
 
 // pageNumber is the parameter that the network's clients send (M14), whether a document describes it or not.
