@@ -177,7 +177,7 @@ func judgeLinkQuery(x evidence.Exchange, l openapi.Reference) []Judgement {
 	var parts []Judgement
 	has := to.Query()
 	for _, name := range slices.Sorted(maps.Keys(has)) {
-		if plain, err := url.QueryUnescape(name); err == nil && plain != name && strings.ContainsAny(name, "%") && url.QueryEscape(plain) == name && !from.Query().Has(name) {
+		if plain, err := url.QueryUnescape(name); err == nil && strings.Contains(name, "%") && (url.QueryEscape(plain) == name || from.Query().Has(plain)) && !from.Query().Has(name) {
 			where := Subject{Name: clip(callInWords(x) + ", " + l.Path + " rel=" + l.Relation), Label: x.Label, Expected: clip(name + "=…")}
 			parts = append(parts, where.failed("the link rel="+l.Relation+" encodes the name "+clip(plain)+" twice, so it leads to another list", clip(l.Target)).
 				Hinting("encode the query of a link once: a template engine or a gateway must not encode what a URL library has encoded"))
