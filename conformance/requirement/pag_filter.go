@@ -212,6 +212,7 @@ func judgeRunningCalls(e Evidence) []Judgement {
 	}
 	allItems, errAll := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
 	parts := []Judgement{judgeRunning(running, items, errAll == nil && len(items) < len(allItems))}
+	parts = append(parts, judgeBegun(e, running, items)...)
 	resting, sent := e.Get(e.Roles.List.With("filter-not-running"))
 	others, err := e.itemsOf(resting)
 	if sent && success(resting) && err == nil && errAll == nil && len(others) < len(allItems) {
@@ -251,6 +252,40 @@ func judgeRunning(x evidence.Exchange, items [][]byte, selects bool) Judgement {
 	}
 	return Failed(fmt.Sprintf("runningCalls=true gives %d of %d calls whose last deadline is over", len(over), len(items)), expected, over[0].Got).
 		About(over...).bounded()
+}
+
+// judgeBegun finds calls that have not begun among those that run, if the document says that a running call has begun: the published text can also be read
+// in another way.
+func judgeBegun(e Evidence, x evidence.Exchange, items [][]byte) []Judgement {
+	o, _ := operation(e, e.Roles.List)
+	i := slices.IndexFunc(o.QueryParameters(), func(p openapi.Parameter) bool { return p.Name == "runningCalls" })
+	if i < 0 || !regexp.MustCompile(`(?i)\b(has|have) (already )?(begun|started|opened)\b|\bbegonnen\b`).MatchString(o.QueryParameters()[i].Description) ||
+		regexp.MustCompile(`(?i)\b(or|oder) |\b(will|not (yet )?(begun|started|opened)|noch nicht)\b`).MatchString(o.QueryParameters()[i].Description) {
+		return nil
+	}
+	var ahead []Subject
+	var begin, end time.Time // of the period in which all calls run
+	for i, item := range items {
+		starts, ends := times(item, "callStages.callStageStart"), times(item, "callStages.callStageEnd")
+		if len(starts) == 0 {
+			continue
+		}
+		first := slices.MinFunc(starts, time.Time.Compare)
+		if first.After(begin) {
+			begin = first
+		}
+		if len(ends) > 0 && (end.IsZero() || slices.MaxFunc(ends, time.Time.Compare).Before(end)) {
+			end = slices.MaxFunc(ends, time.Time.Compare)
+		}
+		if first.After(answeredAt(x).Add(overdueMargin)) {
+			ahead = append(ahead, Subject{Name: fmt.Sprintf("%s $[%d].callStages", callInWords(x), i), Label: x.Label, Expected: "a start in the past", Got: first.Format(time.RFC3339)})
+		}
+	}
+	if len(ahead) == 0 || begin.Before(end) { // or another day is today, as in a test system
+		return nil
+	}
+	return []Judgement{Failed(fmt.Sprintf("runningCalls=true gives %d of %d calls that have not begun", len(ahead), len(items)), "calls that have begun, as the document says", ahead[0].Got).
+		Hinting("compare the start of the call with the present time, too").About(ahead...).bounded()}
 }
 
 // stages returns the start of the first stage of a call and the end of its last one; ok is false for other items, and if a time is missing or
