@@ -3,6 +3,7 @@ package requirement
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,7 +101,50 @@ func judgeOrders(e Evidence) []Judgement {
 			parts = append(parts, j)
 		}
 	}
+	if len(parts) == 0 {
+		parts = findFilteredMisorder(e, o)
+	}
 	return withoutRepeats(parts)
+}
+
+// findFilteredMisorder finds filtered lists that do not come in the order that prose promises for the list, and that the whole list has. One answer may be an
+// exception that the prose does not tell.
+func findFilteredMisorder(e Evidence, o openapi.Operation) []Judgement {
+	// An exception stands in the sentence that names the order, or speaks of relevance.
+	exception := regexp.MustCompile(`(?i)\b(without|unless|except|default|if no|when no|unfiltered)\b[^.]*\b(order|sorted)|\b(order|sorted)[^.]*\b(without|unless|except|default|if no|when no|unfiltered)\b|relevan`)
+	whole, _ := wholeList(e)
+	if exception.MatchString(o.Description) || len(whole) < 2 {
+		return nil
+	}
+	var parts []Judgement
+	values := map[string]bool{}
+	for _, s := range sequences(e, func(x evidence.Exchange) bool { return isMemberFilter(x) || x.Label.Case() == "filter-seen" }) {
+		u, err := url.Parse(s.calls[0].Request.URL)
+		if err != nil {
+			continue
+		}
+		order, words, ok := o.OrderAsked(u.Query())
+		if !ok || !order.InProse {
+			continue
+		}
+		c, known := openapi.ColumnOf(whole, order.By)
+		switch { // the whole list shows the direction
+		case known && c.Misplaced(false) < 0:
+			order.Down, order.Certain = false, true
+		case known && c.Misplaced(true) < 0 && !order.Certain:
+			order.Down, order.Certain = true, true
+		default:
+			return nil
+		}
+		if j, found := findMisorder(e, s, order, words); found {
+			parts = append(parts, j)
+			values[s.calls[0].Given["parameter"]+"="+s.calls[0].Given["value"]] = true
+		}
+	}
+	if len(values) < minDifferingViews {
+		return nil
+	}
+	return parts
 }
 
 // findMisorder finds an item that is out of order in a list that was read in one order.
