@@ -119,8 +119,11 @@ const maxWalkSize = 100
 // not full: some nodes fill it up with items of the page before.
 func walkSize(items int) int {
 	size := min(maxWalkSize, max((items+openapi.MaxPages-2)/(openapi.MaxPages-1), min(3, (items+1)/2)))
-	if items > 3 && items%size == 0 && size < maxWalkSize {
+	for items > 3 && items%size == 0 && size < maxWalkSize {
 		size++
+	}
+	if items%size == 0 && size == maxWalkSize {
+		size--
 	}
 	return size
 }

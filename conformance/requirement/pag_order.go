@@ -117,26 +117,30 @@ func findFilteredMisorder(e Evidence, o openapi.Operation) []Judgement {
 		return nil
 	}
 	var parts []Judgement
-	values := map[string]bool{}
+	values, left := map[string]bool{}, maxFilteredOrders
+	promised, words, ok := o.OrderAsked(url.Values{})
+	c, known := openapi.ColumnOf(whole, promised.By)
+	if !ok || !promised.InProse || !known {
+		return nil
+	}
+	switch { // the whole list shows the direction
+	case c.Misplaced(false) < 0:
+		promised.Down, promised.Certain = false, true
+	case c.Misplaced(true) < 0 && !promised.Certain:
+		promised.Down, promised.Certain = true, true
+	default:
+		return nil
+	}
 	for _, s := range sequences(e, func(x evidence.Exchange) bool { return isMemberFilter(x) || x.Label.Case() == "filter-seen" }) {
 		u, err := url.Parse(s.calls[0].Request.URL)
 		if err != nil {
 			continue
 		}
-		order, words, ok := o.OrderAsked(u.Query())
-		if !ok || !order.InProse {
+		if order, _, ok := o.OrderAsked(u.Query()); !ok || !order.InProse || left == 0 {
 			continue
 		}
-		c, known := openapi.ColumnOf(whole, order.By)
-		switch { // the whole list shows the direction
-		case known && c.Misplaced(false) < 0:
-			order.Down, order.Certain = false, true
-		case known && c.Misplaced(true) < 0 && !order.Certain:
-			order.Down, order.Certain = true, true
-		default:
-			return nil
-		}
-		if j, found := findMisorder(e, s, order, words); found {
+		left--
+		if j, found := findMisorder(e, s, promised, words); found {
 			parts = append(parts, j)
 			values[s.calls[0].Given["parameter"]+"="+s.calls[0].Given["value"]] = true
 		}
@@ -182,6 +186,9 @@ func findMisorder(e Evidence, s sequence, order openapi.Order, words string) (j 
 	}
 	return Judgement{}, false
 }
+
+// maxFilteredOrders bounds the filtered lists whose order is judged.
+const maxFilteredOrders = 6
 
 // mayStartLater reports whether a sequence may begin after the first item of the list: it is an answer to a call that names a page.
 func mayStartLater(s sequence) bool {

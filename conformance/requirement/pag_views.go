@@ -18,12 +18,12 @@ const (
 	minDifferingViews = 2
 )
 
-// A view is a record as one answer shows it.
+// A view is a record as one answer shows it. place is that of the call in their order.
 type view struct {
-	item     []byte
-	call     evidence.Exchange
-	place    int // among the calls
-	filtered bool
+	item               []byte
+	call               *evidence.Exchange
+	place              int
+	filtered, isDetail bool
 }
 
 // findDifferingViews finds members that a filtered list gives another value than the list without a filter, which has the same value before and after: the
@@ -42,7 +42,7 @@ func findDifferingViews(e Evidence) []Judgement {
 			}
 			first, mine := openapi.Object(before), openapi.Object(v.item)
 			for _, name := range slices.Sorted(maps.Keys(mine)) {
-				if first[name] == nil || dependsOnSearch(name) || len(found[name]) >= maxViews || isEchoed(mine[name], v.call) || mayAgree(mine[name], first[name]) {
+				if first[name] == nil || dependsOnSearch(name) || len(found[name]) >= maxViews || isEchoed(mine[name], *v.call) || mayAgree(mine[name], first[name]) {
 					continue
 				}
 				seen, changed := false, false
@@ -52,7 +52,7 @@ func findDifferingViews(e Evidence) []Judgement {
 					changed = changed || value != nil && !mayAgree(value, first[name])
 				}
 				if seen && !changed {
-					found[name] = append(found[name], Subject{Name: clip(callInWords(v.call) + ", item " + quote(id) + " $." + name), Label: v.call.Label,
+					found[name] = append(found[name], Subject{Name: clip(callInWords(*v.call) + ", item " + quote(id) + " $." + name), Label: v.call.Label,
 						Expected: valueInWords(first[name]) + ", as in the list without a filter", Got: valueInWords(mine[name])})
 				}
 			}
@@ -71,37 +71,52 @@ func findDifferingViews(e Evidence) []Judgement {
 }
 
 // viewsOf returns the records of the plain calls of the list, by id, in the order of the calls, with their details. It leaves out records that look the same in
-// all lists.
+// all answers.
 func viewsOf(e Evidence) map[string][]view {
-	out, differ := map[string][]view{}, map[string]bool{}
-	calls := slices.DeleteFunc(slices.Clone(e.Exchanges), func(x evidence.Exchange) bool { return !success(x) || !showsRecords(e, x) })
-	slices.SortStableFunc(calls, func(a, b evidence.Exchange) int { return a.Started.Compare(b.Started) })
-	for place, x := range calls {
-		items := itemsOrNone(e, x)
-		if x.Label.Resource() != e.Roles.List {
-			text, err := e.jsonText(x)
-			if err != nil {
-				continue
-			}
-			items = [][]byte{unwrap(text, memberOfID(x))}
-		}
-		for _, item := range items {
-			if e.isAnonymous(item) {
-				continue
-			}
-			id := e.identity(item)
-			known := out[id]
-			if known == nil && len(out) >= maxViewedRecords || len(known) >= maxViews {
-				continue
-			}
-			if len(known) > 0 && e.bodies.digestOf(known[0].item) != e.bodies.digestOf(item) {
-				differ[id] = true
-			}
-			out[id] = append(known, view{item, x, place, len(conditionsOf(x)) > 0})
+	var calls []*evidence.Exchange
+	for i := range e.Exchanges {
+		if x := &e.Exchanges[i]; success(*x) && showsRecords(e, *x) {
+			calls = append(calls, x)
 		}
 	}
-	maps.DeleteFunc(out, func(id string, _ []view) bool { return !differ[id] })
+	slices.SortStableFunc(calls, func(a, b *evidence.Exchange) int { return a.Started.Compare(b.Started) })
+	first, differ := map[string]digest{}, map[string]bool{}
+	for _, x := range calls {
+		for _, item := range viewedRecords(e, *x) {
+			id := e.identity(item)
+			known, seen := first[id]
+			switch {
+			case !seen && len(first) < maxViewedRecords && !e.isAnonymous(item):
+				first[id] = e.bodies.digestOf(item)
+			case seen && known != e.bodies.digestOf(item):
+				differ[id] = true
+			}
+		}
+	}
+	out := map[string][]view{}
+	if len(differ) == 0 {
+		return out
+	}
+	for place, x := range calls {
+		for _, item := range viewedRecords(e, *x) {
+			if id := e.identity(item); differ[id] && len(out[id]) < maxViews {
+				out[id] = append(out[id], view{item, x, place, len(conditionsOf(*x)) > 0, x.Label.Resource() == e.Roles.Detail})
+			}
+		}
+	}
 	return out
+}
+
+// viewedRecords returns the items of a list, or the record of a detail.
+func viewedRecords(e Evidence, x evidence.Exchange) [][]byte {
+	if x.Label.Resource() != e.Roles.Detail {
+		return itemsOrNone(e, x)
+	}
+	text, err := e.jsonText(x)
+	if err != nil {
+		return nil
+	}
+	return [][]byte{unwrap(text, memberOfID(x))}
 }
 
 // showsRecords reports whether a call gets records without asking for another language or form: a plain call of the list, with or without a condition, or of
@@ -125,7 +140,7 @@ func plainAround(views []view, v view) (before []byte, after [][]byte) {
 		case other.filtered:
 		case other.place > v.place:
 			after = append(after, other.item)
-		case other.place < v.place && other.call.Label.Resource() == v.call.Label.Resource(): // the list may show less than the detail
+		case other.place < v.place && !other.isDetail: // the list may show less than the detail
 			before = other.item
 		}
 	}
