@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -46,6 +47,7 @@ func pagingCases() []row {
 		{Label: "list.page-text", Plan: after, Send: choose(badValue(numberedPage, wordForNumber))},
 		{Label: "list.page-huge", Plan: after.onDemand(), Send: choose(badValue(numberedPage, vastNumber))},
 		{Label: "list.page-last", Plan: after.onDemand(), Send: choose(badValue(numberedPage, lastNumber))},
+		{Label: "list.page-end", Plan: beyond.onDemand(), Send: choose(lastNumberedPage)},
 		{Label: "list.filter-bad", Plan: after, Send: choose(outsideVocabulary)},
 		{Label: "list.unknown-query", Plan: after, Send: choose(unknownParameter)},
 		{Label: "list.filter-paged", Plan: after, Send: choose(filterWithPage)},
@@ -113,9 +115,17 @@ type walk struct {
 // maxWalkSize is the page size for a long list: larger pages would be a load on the node, and some nodes limit them.
 const maxWalkSize = 100
 
-// walkSize returns a page size with which a walk reaches the end of a short list, if possible with several pages of several items.
+// walkSize returns a page size with which a walk reaches the end of a short list, if possible with several pages of several items, of which the last one is
+// not full: some nodes fill it up with items of the page before.
 func walkSize(items int) int {
-	return min(maxWalkSize, max((items+openapi.MaxPages-2)/(openapi.MaxPages-1), min(3, (items+1)/2)))
+	size := min(maxWalkSize, max((items+openapi.MaxPages-2)/(openapi.MaxPages-1), min(3, (items+1)/2)))
+	for items > 3 && items%size == 0 && size < maxWalkSize {
+		size++
+	}
+	if items%size == 0 && size == maxWalkSize {
+		size--
+	}
+	return size
 }
 
 // pageNumber is the parameter that the network's clients send, whether a document describes it or not.
@@ -313,6 +323,20 @@ func beyondEnd(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
 		return chosen{}, w.reason
 	}
 	return w.choose(res.URL, atLeast(w.page.Schema, farPage+r.source(res.Name, "far page").Below(farPage)), atLeast(w.size.Schema, 2)), nil
+}
+
+// lastNumberedPage requests a page near the end of 32 bits, or at the maximum that the document declares. The sum or the product of page and size is beyond 32
+// bits, and may wrap around to a small number.
+func lastNumberedPage(r *run, _ openapi.Operation, res Resource) (chosen, *unsent) {
+	w := r.walkOf(res.Name, evidence.FirstWalk)
+	if w == nil || w.page.Name == "" || w.reason != nil {
+		return chosen{}, notApplicable("no page can be far beyond the end")
+	}
+	page := atLeast(w.page.Schema, math.MaxInt32-r.source(res.Name, "last page").Below(2))
+	if page < farPage {
+		return chosen{}, notApplicable("the document allows no page that is far beyond the end")
+	}
+	return w.choose(res.URL, page, atLeast(w.size.Schema, 2)), nil
 }
 
 // rawBrackets repeats size-2 with brackets that are not encoded, as the network's client sends them.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -77,6 +78,14 @@ func findOtherEncoding(e Evidence, x evidence.Exchange) (j Judgement, found bool
 			j = want.warned("a text of "+name+" has U+FFFD in place of a character", quote(before+"\uFFFD")).Hinting("find out where the text is cut or read in another encoding than its own")
 		}
 		return j, true
+	}
+	if words := lostLetters(x.Response.Body); got == "" && len(words) >= minLostLetters {
+		return want.failed("the texts of "+name+" have a question mark in place of each letter that is not ASCII", quote(words[0])+", "+quote(words[1])).
+			Hinting("find out where the texts are written in ASCII or another small encoding: the charset of the connection to the database, LANG=C, file.encoding"), true
+	}
+	if words := escapedLetters(x.Response.Body); got == "" && len(words) >= minLostLetters && !documentSpeaksOfHTML(e) {
+		return want.warned("the texts of "+name+" are escaped for HTML, which the document does not say", quote(words[0])+", "+quote(words[1])).
+			Hinting("send plain texts in JSON, and escape them where a page is made; or say in the document that they are HTML"), true
 	}
 	switch {
 	case got == "":
@@ -166,6 +175,55 @@ func replacedLetter(text []byte) (before string, whole bool) {
 		at = end + len(mark)
 	}
 	return before, false
+}
+
+// minLostLetters is how many different words must have lost a letter, or have it as an entity.
+const minLostLetters = 3
+
+// lostLetters finds words such as F?rderung in a text without any letter beyond ASCII: what wrote it replaced them by question marks.
+func lostLetters(text []byte) []string {
+	if !bytes.ContainsRune(text, '?') || hasOtherLetters(text) {
+		return nil
+	}
+	return distinct(regexp.MustCompile(`[ "(][A-Za-z][a-z]*\?[a-z]+[ ",.;:)]`).FindAll(text, maxWords))
+}
+
+// escapedLetters finds words such as F&ouml;rderung in a text without tags and without any letter beyond ASCII.
+func escapedLetters(text []byte) []string {
+	if !bytes.Contains(text, []byte("uml;")) && !bytes.Contains(text, []byte("acute;")) && !bytes.Contains(text, []byte("grave;")) || hasOtherLetters(text) || bytes.Contains(text, []byte("</")) {
+		return nil
+	}
+	return distinct(regexp.MustCompile(`[A-Za-z]*&[A-Za-z](?:uml|acute|grave|circ|cedil|tilde|ring|caron);[a-z]*`).FindAll(text, maxWords))
+}
+
+// maxWords bounds the words that are compared.
+const maxWords = 200
+
+// hasOtherLetters reports whether a JSON text has a letter beyond ASCII, as it is or as an escape.
+func hasOtherLetters(text []byte) bool {
+	isOther := func(r rune) bool { return r >= utf8.RuneSelf && r != utf8.RuneError && unicode.IsLetter(r) }
+	return bytes.ContainsFunc(text, isOther) || regexp.MustCompile(`\\u00[c-fC-F]`).Match(text)
+}
+
+// distinct returns different words, without the signs around them.
+func distinct(words [][]byte) []string {
+	var out []string
+	for _, w := range words {
+		if word := strings.Trim(string(w), ` "(,.;:)`); !slices.Contains(out, word) {
+			out = append(out, word)
+		}
+	}
+	return out
+}
+
+// documentSpeaksOfHTML reports whether the document says of some text that it is HTML.
+func documentSpeaksOfHTML(e Evidence) bool {
+	for _, r := range e.Roles.Operations {
+		if o, ok := operation(e, r); ok && e.Spec.Says(o, regexp.MustCompile(`(?i)\b(html|markup|rich text|entit(y|ies))\b`)) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasPair reports whether a text has two bytes one after the other. It looks for the second, which is the rarer one in European texts.

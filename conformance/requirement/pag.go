@@ -290,7 +290,7 @@ func judgeBadValues(e Evidence) Judgement {
 			parts = append(parts, j)
 		}
 	}
-	for _, c := range []evidence.Case{"page-huge", "page-last", "range-exchanged"} {
+	for _, c := range []evidence.Case{"page-huge", "page-last", "page-end", "range-exchanged"} {
 		if x, sent := e.Get(e.Roles.List.With(c)); sent { // older evidence lacks these calls
 			parts = append(parts, judgeBadValue(e, x))
 		}

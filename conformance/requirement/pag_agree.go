@@ -3,6 +3,7 @@ package requirement
 import (
 	"bytes"
 	"encoding/json"
+	"html"
 	"maps"
 	"math"
 	"math/big"
@@ -206,7 +207,7 @@ func opposed(a, b any) bool {
 		return ok && len(a) <= maxElements && len(list) <= maxElements && slices.ContainsFunc(a, func(e any) bool {
 			word, isText := e.(string)
 			return isText && isWord(word) && !slices.ContainsFunc(list, func(f any) bool { return abbreviates(e, f) })
-		})
+		}) || ok && opposedElements(a, list)
 	case map[string]any:
 		object, _ := b.(map[string]any)
 		for name, value := range a {
@@ -216,6 +217,39 @@ func opposed(a, b any) bool {
 		}
 	}
 	return false
+}
+
+// opposedElements reports whether two arrays have the same objects, by a member that tells them apart, and one of them contradicts its counterpart.
+func opposedElements(a, b []any) bool {
+	if len(a) == 0 || len(a) != len(b) || len(a) > maxElements {
+		return false
+	}
+	first, _ := a[0].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(first)) {
+		mine, theirs := elementsBy(a, name), elementsBy(b, name)
+		if len(mine) != len(a) || len(theirs) != len(b) || slices.ContainsFunc(slices.Collect(maps.Keys(mine)), func(key string) bool { return theirs[key] == nil }) {
+			continue
+		}
+		for key, object := range mine {
+			if opposed(object, theirs[key]) {
+				return true
+			}
+		}
+		return false
+	}
+	return false
+}
+
+// elementsBy returns the objects of an array by the text of a member. It leaves out objects without the member.
+func elementsBy(array []any, name string) map[string]any {
+	out := map[string]any{}
+	for _, element := range array {
+		object, _ := element.(map[string]any)
+		if key, ok := object[name].(string); ok && key != "" {
+			out[key] = object
+		}
+	}
+	return out
 }
 
 // sameNumber compares numbers as they are written: 5 and 5.0 are the same, and two large ones are not because a float64 cannot tell them apart.
@@ -228,8 +262,12 @@ func sameNumber(a, b json.Number) bool {
 	return okX && okY && x.Cmp(y) == 0
 }
 
-// opposedTexts reports whether two texts are different dates or times, or words of which neither is a part of the other.
+// opposedTexts reports whether two texts are different dates or times, words of which neither is a part of the other, or one text that is escaped in one of
+// them only.
 func opposedTexts(a, b string) bool {
+	if a != b && (html.UnescapeString(a) == b || html.UnescapeString(b) == a) {
+		return true
+	}
 	s, errS := time.Parse(time.RFC3339, a)
 	t, errT := time.Parse(time.RFC3339, b)
 	if errS == nil && errT == nil {

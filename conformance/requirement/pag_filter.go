@@ -19,7 +19,7 @@ func filters() []Requirement {
 		Level: Network, Gate: Gating, Profile: API,
 		Source:   NET("R15"),
 		Quote:    definedByDocument,
-		Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary; for ids also with one that no item has; together with a page; two filters at once; and runningCalls with true and false. Searches for a word of the data, also in another case, in part, and with % or _ in it, and for a word that no item has. Values of the data for each parameter that bounds a number or a date, among them days just before and after midnight; and a range whose ends are exchanged, which no item fits. Two far values of each date and number: one of them must leave out something. Values of each other described filter that names no member: they must not all give the whole list. The documented default of each text and boolean, which must give the list without it. One instant with several offsets from UTC for each date with a time. The records of a filtered list with those of the whole one: the filter must not cut them.",
+		Probe:    "The list operation with each declared filter that names a member of the items: with values seen in the data and with others of the vocabulary; for ids also with one that no item has; together with a page; two filters at once; and runningCalls with true and false. Searches for a word of the data, also in another case, in part, and with % or _ in it, and for a word that no item has. Values of the data for each parameter that bounds a number or a date, among them days just before and after midnight; and a range whose ends are exchanged, which no item fits. Two far values of each date and number: one of them must leave out something. Values of each other described filter that names no member: they must not all give the whole list. The documented default of each text and boolean, which must give the list without it. One instant with several offsets from UTC for each date with a time. The records of a filtered list with those of the whole one: the filter must neither cut them nor give them other values.",
 		Forgives: "Members of another name than the parameter; items that match through an array, or that lack the member; a 404 for a value that matches nothing; items of one kind only, where the declared vocabulary has no other; two filters that are joined by or, or refused together (warnings); any reading of runningCalls that does not contradict itself; whether a bound itself is within, and in which time zone its day lies, where the document does not say it and all answers agree.",
 		Fix:      "Apply the filter that the document declares. Where a framework drops unknown parameters, check that the code reads the declared name. If a parameter means something else than the member of its name, or selects nothing, say so in its description. Add each filter to the query as a further condition: code that rebuilds the query for each filter loses the others.",
 		Breaks:   "The filter is ignored and all items come back.",
@@ -51,7 +51,7 @@ func judgeFilters(e Evidence) Judgement {
 		}
 	}
 	paged, _ := judgeFilteredReadings(e)
-	parts = slices.Concat(parts, paged, judgeBounds(e), judgeSearches(e), findIneffectiveParameters(e), unmatchedFilters(e), exchangedRange(e), otherDefaults(e), findDifferentInstants(e), judgeRunningCalls(e), cutRecords(e))
+	parts = slices.Concat(parts, paged, judgeBounds(e), judgeSearches(e), findIneffectiveParameters(e), unmatchedFilters(e), exchangedRange(e), otherDefaults(e), findDifferentInstants(e), judgeRunningCalls(e), cutRecords(e), findDifferingViews(e))
 	j := gather(withoutRepeats(parts)...)
 	why, skipped := e.Skipped(e.Roles.List.With("filter-other"))
 	switch {
@@ -219,6 +219,7 @@ func judgeRunningCalls(e Evidence) []Judgement {
 	}
 	allItems, errAll := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
 	parts := []Judgement{judgeRunning(running, items, errAll == nil && len(items) < len(allItems))}
+	parts = append(parts, judgeBegun(e, running, items)...)
 	resting, sent := e.Get(e.Roles.List.With("filter-not-running"))
 	others, err := e.itemsOf(resting)
 	if sent && success(resting) && err == nil && errAll == nil && len(others) < len(allItems) {
@@ -258,6 +259,40 @@ func judgeRunning(x evidence.Exchange, items [][]byte, selects bool) Judgement {
 	}
 	return Failed(fmt.Sprintf("runningCalls=true gives %d of %d calls whose last deadline is over", len(over), len(items)), expected, over[0].Got).
 		About(over...).bounded()
+}
+
+// judgeBegun finds calls that have not begun among those that run, if the document says that a running call has begun: the published text can also be read
+// in another way.
+func judgeBegun(e Evidence, x evidence.Exchange, items [][]byte) []Judgement {
+	o, _ := operation(e, e.Roles.List)
+	i := slices.IndexFunc(o.QueryParameters(), func(p openapi.Parameter) bool { return p.Name == "runningCalls" })
+	if i < 0 || !regexp.MustCompile(`(?i)\b(has|have) (already )?(begun|started|opened)\b|\bbegonnen\b`).MatchString(o.QueryParameters()[i].Description) ||
+		regexp.MustCompile(`(?i)\b(or|oder) |\b(will|not (yet )?(begun|started|opened)|noch nicht)\b`).MatchString(o.QueryParameters()[i].Description) {
+		return nil
+	}
+	var ahead []Subject
+	var begin, end time.Time // of the period in which all calls run
+	for i, item := range items {
+		starts, ends := times(item, "callStages.callStageStart"), times(item, "callStages.callStageEnd")
+		if len(starts) == 0 {
+			continue
+		}
+		first := slices.MinFunc(starts, time.Time.Compare)
+		if first.After(begin) {
+			begin = first
+		}
+		if len(ends) > 0 && (end.IsZero() || slices.MaxFunc(ends, time.Time.Compare).Before(end)) {
+			end = slices.MaxFunc(ends, time.Time.Compare)
+		}
+		if first.After(answeredAt(x).Add(overdueMargin)) {
+			ahead = append(ahead, Subject{Name: fmt.Sprintf("%s $[%d].callStages", callInWords(x), i), Label: x.Label, Expected: "a start in the past", Got: first.Format(time.RFC3339)})
+		}
+	}
+	if len(ahead) == 0 || begin.Before(end) { // or another day is today, as in a test system
+		return nil
+	}
+	return []Judgement{Failed(fmt.Sprintf("runningCalls=true gives %d of %d calls that have not begun", len(ahead), len(items)), "calls that have begun, as the document says", ahead[0].Got).
+		Hinting("compare the start of the call with the present time, too").About(ahead...).bounded()}
 }
 
 // stages returns the start of the first stage of a call and the end of its last one; ok is false for other items, and if a time is missing or

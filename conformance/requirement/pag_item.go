@@ -18,7 +18,7 @@ func listedItems() []Requirement {
 			Level: Network, Gate: Gating, Profile: API,
 			Source:   NET("R15"),
 			Quote:    definedByDocument,
-			Probe:    "The detail operation with the first, a middle, the last and up to nine drawn ids of the list, percent-encoded: first those of a rare form, and of records that lack a member or have null, 0, false or nothing in it, on every page that was read; the answer against the item of the list; one of them four times.",
+			Probe:    "The detail operation with the first, a middle, the last and up to nine drawn ids of the list, percent-encoded: first those of a rare form, and of records that lack a member or have null, 0, false or nothing in it, on every page that was read; the answer against the item of the list; one of them four times. Objects with an id inside the records, such as the programme of a call, against the record of the list with that id.",
 			Forgives: "A 400 or 404 for an id with a slash, a backslash or a percent sign, which Tomcat, Apache and Spring refuse by default, unless the document says that such ids are percent-encoded, and a 404 for items that are neither calls nor programmes, which only funders serve (warnings); a list that shows less than the detail, and times, counts and versions, which may differ; an item that the list no longer holds.",
 			Fix:      "Serve each listed id from the same record as the list. For ids with a slash: Tomcat encodedSolidusHandling=passthrough, Apache AllowEncodedSlashes NoDecode, Spring StrictHttpFirewall.setAllowUrlEncodedSlash(true).",
 			Breaks:   "The detail operation answers 404 for listed ids.",
@@ -136,7 +136,7 @@ func judgeListedItems(e Evidence) Judgement {
 		}
 	}
 	parts = append(parts, judgeDisagreements(differ)...)
-	return gather(slices.Concat(parts, findChangingMember(e), findMisplacedItems(e))...)
+	return gather(slices.Concat(parts, findChangingMember(e), findMisplacedItems(e), findFalseReferences(e))...)
 }
 
 // itemCases returns the cases that call listed items.

@@ -3,9 +3,11 @@ package requirement
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -201,6 +203,13 @@ func judgeLinkQuery(x evidence.Exchange, l openapi.Reference) []Judgement {
 	}
 	var parts []Judgement
 	has := to.Query()
+	for _, name := range slices.Sorted(maps.Keys(has)) {
+		if plain, err := url.QueryUnescape(name); err == nil && strings.Contains(name, "%") && (url.QueryEscape(plain) == name || from.Query().Has(plain)) && !from.Query().Has(name) {
+			where := Subject{Name: clip(callInWords(x) + ", " + l.Path + " rel=" + l.Relation), Label: x.Label, Expected: clip(name + "=…")}
+			parts = append(parts, where.failed("the link rel="+l.Relation+" encodes the name "+clip(plain)+" twice, so it leads to another list", clip(l.Target)).
+				Hinting("encode the query of a link once: a template engine or a gateway must not encode what a URL library has encoded"))
+		}
+	}
 	for name, values := range from.Query() {
 		if kept := has[name]; len(kept) > 0 && len(kept) < len(values) && selectsSeveral(x) && slices.Contains(values, kept[0]) {
 			where := Subject{Name: clip(callInWords(x) + ", " + l.Path + " rel=" + l.Relation), Label: x.Label, Expected: clip("all values of " + name)}
@@ -253,6 +262,12 @@ func judgeNextPage(e Evidence, x evidence.Exchange) Judgement {
 			return Passed(x.Label).Noting("the link to the next page led to the items of the page before it, but the list grows while it is read")
 		}
 		return want.failed("the link to the next page leads to the same items", "the items of the page that has the link")
+	}
+	if err == nil && !slices.ContainsFunc(slices.Concat(items, before), e.isAnonymous) && !e.unsteady() {
+		after := e.identities(items)
+		if repeated := len(after) - len(openapi.Missing(after, e.identities(before))); repeated > 0 && e.judge("PAG-03").Outcome != Fail {
+			return want.failed("the link to the next page leads to "+evidence.Count(repeated, "item")+" of the page that has the link", evidence.Count(len(after), "item")+", and "+strconv.Itoa(repeated)+" of them again")
+		}
 	}
 	return Passed(x.Label)
 }

@@ -3,6 +3,7 @@ package requirement
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,7 +101,54 @@ func judgeOrders(e Evidence) []Judgement {
 			parts = append(parts, j)
 		}
 	}
+	if len(parts) == 0 {
+		parts = findFilteredMisorder(e, o)
+	}
 	return withoutRepeats(parts)
+}
+
+// findFilteredMisorder finds filtered lists that do not come in the order that prose promises for the list, and that the whole list has. One answer may be an
+// exception that the prose does not tell.
+func findFilteredMisorder(e Evidence, o openapi.Operation) []Judgement {
+	// An exception stands in the sentence that names the order, or speaks of relevance.
+	exception := regexp.MustCompile(`(?i)\b(without|unless|except|default|if no|when no|unfiltered)\b[^.]*\b(order|sorted)|\b(order|sorted)[^.]*\b(without|unless|except|default|if no|when no|unfiltered)\b|relevan`)
+	whole, _ := wholeList(e)
+	if exception.MatchString(o.Description) || len(whole) < 2 {
+		return nil
+	}
+	var parts []Judgement
+	values, left := map[string]bool{}, maxFilteredOrders
+	promised, words, ok := o.OrderAsked(url.Values{})
+	c, known := openapi.ColumnOf(whole, promised.By)
+	if !ok || !promised.InProse || !known {
+		return nil
+	}
+	switch { // the whole list shows the direction
+	case c.Misplaced(false) < 0:
+		promised.Down, promised.Certain = false, true
+	case c.Misplaced(true) < 0 && !promised.Certain:
+		promised.Down, promised.Certain = true, true
+	default:
+		return nil
+	}
+	for _, s := range sequences(e, func(x evidence.Exchange) bool { return isMemberFilter(x) || x.Label.Case() == "filter-seen" }) {
+		u, err := url.Parse(s.calls[0].Request.URL)
+		if err != nil {
+			continue
+		}
+		if order, _, ok := o.OrderAsked(u.Query()); !ok || !order.InProse || left == 0 {
+			continue
+		}
+		left--
+		if j, found := findMisorder(e, s, promised, words); found {
+			parts = append(parts, j)
+			values[s.calls[0].Given["parameter"]+"="+s.calls[0].Given["value"]] = true
+		}
+	}
+	if len(values) < minDifferingViews {
+		return nil
+	}
+	return parts
 }
 
 // findMisorder finds an item that is out of order in a list that was read in one order.
@@ -138,6 +186,9 @@ func findMisorder(e Evidence, s sequence, order openapi.Order, words string) (j 
 	}
 	return Judgement{}, false
 }
+
+// maxFilteredOrders bounds the filtered lists whose order is judged.
+const maxFilteredOrders = 6
 
 // mayStartLater reports whether a sequence may begin after the first item of the list: it is an answer to a call that names a page.
 func mayStartLater(s sequence) bool {

@@ -44,7 +44,7 @@ func pageWalk() []Requirement {
 			Level: Recommended, Gate: Gating, Profile: API,
 			Source:   networkClient(81),
 			Quote:    "If we get an empty array, stop pagination",
-			Probe:    "A page beyond 100000 (or the record of that number) with two items; where pages name the next one, the last page of the list. If the document says that no page is empty, the list is read in pages of a size that divides its length.",
+			Probe:    "A page beyond 100000 (or the record of that number) with two items, and one near the end of 32 bits; where pages name the next one, the last page of the list. If the document says that no page is empty, the list is read in pages of a size that divides its length.",
 			Forgives: "404, 400, 416 and 204 (warnings); an empty page that the last full one names, unless the document excludes it; paging that is neither declared nor effective; paging that is not declared, where each fault is a warning.",
 			Fix:      "Answer 200 with an empty list. Do not fall back to the last page: clients of the network walk on until they get an empty array, and would never end.",
 			Breaks:   "Beyond the end the last page is repeated.",
@@ -189,7 +189,22 @@ func judgeEndOfPages(e Evidence) Judgement {
 		}
 		return j
 	}
-	return unlessUndeclared("beyond-end", judgePageBeyondEnd)(e)
+	j := unlessUndeclared("beyond-end", judgePageBeyondEnd)(e)
+	if last, sent := e.Get(e.Roles.List.With("page-end")); sent && (j.Outcome == Pass || j.Outcome == Warn) {
+		return gather(j, judgeLastNumberedPage(e, last))
+	}
+	return j
+}
+
+// judgeLastNumberedPage judges a page near the end of 32 bits. A node may refuse so large a number, but must not take it for another page.
+func judgeLastNumberedPage(e Evidence, x evidence.Exchange) Judgement {
+	items, err := e.itemsOf(x)
+	if !success(x) || err != nil || len(items) == 0 || !declaresQuery(e, x.Given["parameter"]) {
+		return Passed(x.Label) // PAG-06 judges a value that breaks the node
+	}
+	return expect(x, "200 with an empty list, or 400").failed(fmt.Sprintf("%s, far beyond the end, gives %s: the place of the page is calculated in too few bits",
+		clip(x.Given["parameter"]+"="+x.Given["value"]), evidence.Count(len(items), "item")), evidence.Count(len(items), "item")).
+		Hinting("calculate offsets in 64 bits, and refuse a page beyond them with 400: Math.multiplyExact, or a maximum in the document")
 }
 
 // judgeNumberedPages judges the pages by number.

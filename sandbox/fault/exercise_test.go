@@ -307,7 +307,7 @@ func oddRequests(token string) []probe {
 	for _, id := range []string{"O'Brien", "%FF", "%7Bid%7D"} {
 		probes = append(probes, good(get(list+"/"+id)))
 	}
-	for _, query := range []string{"a=%FF", "page%5Bsize%5D=%00", strings.Repeat("a=1&", 200)} {
+	for _, query := range []string{"a=%FF", "page%5Bsize%5D=%00", "page%5Bpage%5D=2147483647&page%5Bsize%5D=2", strings.Repeat("a=1&", 200)} {
 		probes = append(probes, good(get(list+"?"+query)))
 	}
 	return probes

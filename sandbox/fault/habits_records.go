@@ -80,6 +80,12 @@ func listHabits() []Deviation {
 					return start > 0 && len(a.items()) == 0
 				}, problem(http.StatusNotFound, "no such record")), List),
 				editDocument(func(d apiDocument) { member(d.list(), "responses")["404"] = problemResponse() }))},
+		{Name: "vast-pages-refused",
+			Why: "Pages from the millionth record on are answered 400, as by a search index with a limited window.",
+			Wrap: rewriteSuccess(whenRequest(func(r *http.Request) bool {
+				start, err := strconv.Atoi(r.URL.Query().Get("page[page]"))
+				return err == nil && start >= 1_000_000
+			}, problem(http.StatusBadRequest, "the page is out of the window")), List)},
 		{Name: "filters-joined-by-or", Warns: []string{"PAG-07"},
 			Why: "Several filters return what matches any of them; like all published documents, this one does not say that all must match.",
 			Wrap: both(

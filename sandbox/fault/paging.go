@@ -66,6 +66,18 @@ func pageDeviations() []Deviation {
 		{Name: "beyond-end-last-page", Breaks: []string{"PAG-04"},
 			Why:  "Past the end the last page is repeated, as in tables for people.",
 			Wrap: rewritePastEnd(func(last, a *answer) { a.Body = last.Body })},
+		{Name: "last-page-filled-up", Breaks: []string{"PAG-03"},
+			Why: "The last page is filled up with the records before it: it is read from the end of the list, as by TOP in both directions.",
+			Wrap: rewritePages(func(p page, a *answer) {
+				if n := len(a.items()); p.start == 0 || n == 0 || n >= p.size {
+					return
+				}
+				full := a.ask(withQuery(a.request, func(q url.Values) { q.Set("page[page]", strconv.Itoa(max(0, p.start+len(a.items())-p.size))) }))
+				a.Body = full.Body
+			})},
+		{Name: "last-number-is-the-first-page", Breaks: []string{"PAG-04"},
+			Why:  "A page near the end of 32 bits is the first one: the place of its last record is calculated in 32 bits.",
+			Wrap: editPage(func(p page) bool { return p.start > 1<<31-1-p.size }, func(page) (string, int) { return "page[page]", 0 })},
 		{Name: "total-too-low", Breaks: []string{"PAG-01"},
 			Why: "X-Total-Count is less than the number of records: it is cached for an hour.",
 			Wrap: rewriteSuccess(when(isCompleteList, func(a *answer) {
@@ -207,6 +219,9 @@ func linkDeviations() []Deviation {
 		{Name: "next-link-internal-host", Breaks: []string{"PAG-10"},
 			Why:  "The link to the next page names a host inside the network of the node.",
 			Wrap: editLink(func(_, link string) string { return prefixNext(link, "https://backend.internal:8443/") })},
+		{Name: "next-link-encoded-twice", Breaks: []string{"PAG-10"},
+			Why:  "The links between pages encode the brackets of their parameters twice, so that they lead to the whole list: the gateway encodes what the framework has encoded.",
+			Wrap: editLink(func(_, link string) string { return strings.NewReplacer("%5B", "%255B", "%5D", "%255D").Replace(link) })},
 		{Name: "link-without-brackets", Breaks: []string{"PAG-10"},
 			Why:  "The targets of links have no angle brackets.",
 			Wrap: editLink(func(_, link string) string { return strings.NewReplacer("<", "", ">", "").Replace(link) })},

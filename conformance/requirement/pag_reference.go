@@ -1,0 +1,167 @@
+package requirement
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+)
+
+// This file compares objects inside records, such as the programme of a call, with the records of the same list that they mean.
+
+// The bounds of the search: records, depth of a record, and how many records must show a fault.
+const (
+	maxReferring  = 500
+	maxDepth      = 5
+	minReferences = 2
+)
+
+// A reference is an object with an id inside a record. path has the names of the members that lead to it.
+type reference struct {
+	from, path, id string
+	object         map[string]any
+}
+
+// findFalseReferences finds objects that name a record of the list, and contradict it or spell its id in another way. An object with an id may also mean
+// something else, such as a subject with a number. So two objects at the same path must share a name or the like with the record of their id.
+func findFalseReferences(e Evidence) []Judgement {
+	items, complete := wholeList(e)
+	if !complete || e.unsteady() || len(items) > maxReferring || e.Roles.Detail == "" {
+		return nil
+	}
+	records, respelled := map[string]map[string]any{}, map[string][]string{}
+	var all []reference
+	for _, item := range items {
+		var object map[string]any
+		if len(item) > maxCompared || evidence.DecodeJSON(item, &object) != nil || e.isAnonymous(item) {
+			continue
+		}
+		id := e.identity(item)
+		records[id] = object
+		respelled[plainID(id)] = append(respelled[plainID(id)], id)
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			all = append(all, referencesIn(object[name], name, id, e.identityMember(), 1)...)
+		}
+	}
+	agreeing, opposing, misspelled := map[string]int{}, map[string][]Subject{}, map[string][]Subject{}
+	hard := map[string]bool{} // by path and member: the value is that of another record, so both members have one vocabulary
+	label := e.exchange(evidence.ListOperation.With(evidence.OK)).Label
+	for _, r := range all {
+		target, known := records[r.id]
+		if !known {
+			if ids := respelled[plainID(r.id)]; len(ids) == 1 && sharesName(r.object, records[ids[0]]) {
+				misspelled[r.path] = append(misspelled[r.path], Subject{Name: clip("item " + quote(r.from) + " $." + r.path), Label: label, Expected: quote(ids[0]), Got: quote(r.id)})
+			}
+			continue
+		}
+		if sharesName(r.object, target) {
+			agreeing[r.path]++
+		}
+		for _, name := range slices.Sorted(maps.Keys(r.object)) {
+			theirs, both := target[name]
+			if mine := r.object[name]; both && name != e.identityMember() && !mayChange(name) && !abbreviates(mine, theirs) && !abbreviates(theirs, mine) {
+				at := r.path + "." + name
+				isOfRecords := func(record map[string]any) bool { return abbreviates(mine, record[name]) && record[name] != nil }
+				hard[at] = hard[at] || opposed(mine, theirs) && slices.ContainsFunc(slices.Collect(maps.Values(records)), isOfRecords)
+				opposing[at] = append(opposing[at], Subject{Name: clip("item " + quote(r.from) + " $." + at), Label: label, Expected: "as in the record " + quote(r.id), Got: valueOf(mine)})
+			}
+		}
+	}
+	return referenceFaults(agreeing, opposing, misspelled, hard)
+}
+
+// referenceFaults judges what the references at each path show.
+func referenceFaults(agreeing map[string]int, opposing, misspelled map[string][]Subject, hard map[string]bool) []Judgement {
+	var parts []Judgement
+	for _, at := range slices.Sorted(maps.Keys(opposing)) {
+		path, subjects := at[:strings.LastIndexByte(at, '.')], opposing[at]
+		if agreeing[path] < minReferences || len(subjects) < minReferences {
+			continue
+		}
+		reason := fmt.Sprintf("%s differs from the record that it refers to in %s", clip(at), evidence.Count(len(subjects), "item"))
+		j := Warned(reason, subjects[0].Expected, subjects[0].Got)
+		if hard[at] {
+			j = Failed(reason, subjects[0].Expected, subjects[0].Got)
+		}
+		parts = append(parts, j.Hinting("take what a record says of another one from that record, and not from a copy").About(subjects...).bounded())
+	}
+	for _, path := range slices.Sorted(maps.Keys(misspelled)) {
+		if subjects := misspelled[path]; len(subjects) >= minReferences {
+			parts = append(parts, Failed(fmt.Sprintf("%s names records by another spelling of their ids in %s", clip(path), evidence.Count(len(subjects), "item")), subjects[0].Expected, subjects[0].Got).
+				Hinting("write the id of a record in the same way everywhere, with its zeros and in its case: clients look it up").About(subjects...).bounded())
+		}
+	}
+	return parts
+}
+
+// referencesIn returns the objects with an id in a value of a record.
+func referencesIn(value any, path, from, member string, depth int) []reference {
+	if depth > maxDepth {
+		return nil
+	}
+	var out []reference
+	switch value := value.(type) {
+	case []any:
+		for _, element := range value[:min(len(value), maxElements)] {
+			out = append(out, referencesIn(element, path, from, member, depth+1)...)
+		}
+	case map[string]any:
+		if id, ok := value[member].(string); ok && len(value) > 1 {
+			out = append(out, reference{from, path, id, value})
+		}
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			out = append(out, referencesIn(value[name], path+"."+name, from, member, depth+1)...)
+		}
+	}
+	return out
+}
+
+// sharesName reports whether an object has a long text, or a list or an object, that a record has, too.
+func sharesName(object, record map[string]any) bool {
+	const shortest = 8
+	for name, mine := range object {
+		theirs, both := record[name]
+		if !both || name == "id" || !abbreviates(mine, theirs) {
+			continue
+		}
+		switch mine := mine.(type) {
+		case string:
+			if len(mine) >= shortest {
+				return true
+			}
+		case []any:
+			if len(mine) > 0 {
+				return true
+			}
+		case map[string]any:
+			if len(mine) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayChange reports whether a copy of a member may be of another time than the record.
+func mayChange(name string) bool {
+	return volatile(name) || regexp.MustCompile(`(?i)stat(e|us)|phase|stage|role|order|position`).MatchString(name)
+}
+
+// plainID returns an id without case, signs, and zeros before a number.
+func plainID(id string) string {
+	id = regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(id), "")
+	return regexp.MustCompile(`(^|[^0-9])0+([0-9])`).ReplaceAllString(id, "$1$2")
+}
+
+// valueOf returns a short scalar, and the type of any other value.
+func valueOf(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return "another value"
+	}
+	return valueInWords(text)
+}

@@ -1,0 +1,165 @@
+package requirement
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file compares the records of filtered lists with the same records in the list without a filter.
+
+// The bounds of the comparison: records, and answers in which one of them is looked up; and how many records must differ.
+const (
+	maxViewedRecords  = 200
+	maxViews          = 40
+	minDifferingViews = 2
+)
+
+// A view is a record as one answer shows it. place is that of the call in their order.
+type view struct {
+	item               []byte
+	call               *evidence.Exchange
+	place              int
+	filtered, isDetail bool
+}
+
+// findDifferingViews finds members that a filtered list gives another value than the list without a filter, which has the same value before and after: the
+// filtered list is made by a second query or mapping. A record that is edited meanwhile does not change back.
+func findDifferingViews(e Evidence) []Judgement {
+	found := map[string][]Subject{}
+	views := viewsOf(e)
+	for _, id := range slices.Sorted(maps.Keys(views)) {
+		for _, v := range views[id] {
+			if !v.filtered {
+				continue
+			}
+			before, after := plainAround(views[id], v)
+			if before == nil || len(after) == 0 || e.bodies.digestOf(before) == e.bodies.digestOf(v.item) {
+				continue
+			}
+			first, mine := openapi.Object(before), openapi.Object(v.item)
+			for _, name := range slices.Sorted(maps.Keys(mine)) {
+				if first[name] == nil || dependsOnSearch(name) || len(found[name]) >= maxViews || isEchoed(mine[name], *v.call) || mayAgree(mine[name], first[name]) {
+					continue
+				}
+				seen, changed := false, false
+				for _, later := range after {
+					value := openapi.Object(later)[name]
+					seen = seen || value != nil
+					changed = changed || value != nil && !mayAgree(value, first[name])
+				}
+				if seen && !changed {
+					found[name] = append(found[name], Subject{Name: clip(callInWords(*v.call) + ", item " + quote(id) + " $." + name), Label: v.call.Label,
+						Expected: valueInWords(first[name]) + ", as in the list without a filter", Got: valueInWords(mine[name])})
+				}
+			}
+		}
+	}
+	var parts []Judgement
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		subjects := found[name]
+		if len(subjects) < minDifferingViews {
+			continue
+		}
+		parts = append(parts, Failed("a filtered list gives another "+clip(name)+" than the list without a filter, before and after", subjects[0].Expected, subjects[0].Got).
+			Hinting("make the records of all lists by one mapping, from one table: look for a second query, a cache or a search index behind the filter").About(subjects...).bounded())
+	}
+	return parts
+}
+
+// viewsOf returns the records of the plain calls of the list, by id, in the order of the calls, with their details. It leaves out records that look the same in
+// all answers.
+func viewsOf(e Evidence) map[string][]view {
+	var calls []*evidence.Exchange
+	for i := range e.Exchanges {
+		if x := &e.Exchanges[i]; success(*x) && showsRecords(e, *x) {
+			calls = append(calls, x)
+		}
+	}
+	slices.SortStableFunc(calls, func(a, b *evidence.Exchange) int { return a.Started.Compare(b.Started) })
+	first, differ := map[string]digest{}, map[string]bool{}
+	for _, x := range calls {
+		for _, item := range viewedRecords(e, *x) {
+			id := e.identity(item)
+			known, seen := first[id]
+			switch {
+			case !seen && len(first) < maxViewedRecords && !e.isAnonymous(item):
+				first[id] = e.bodies.digestOf(item)
+			case seen && known != e.bodies.digestOf(item):
+				differ[id] = true
+			}
+		}
+	}
+	out := map[string][]view{}
+	if len(differ) == 0 {
+		return out
+	}
+	for place, x := range calls {
+		for _, item := range viewedRecords(e, *x) {
+			if id := e.identity(item); differ[id] && len(out[id]) < maxViews {
+				out[id] = append(out[id], view{item, x, place, len(conditionsOf(*x)) > 0, x.Label.Resource() == e.Roles.Detail})
+			}
+		}
+	}
+	return out
+}
+
+// viewedRecords returns the items of a list, or the record of a detail.
+func viewedRecords(e Evidence, x evidence.Exchange) [][]byte {
+	if x.Label.Resource() != e.Roles.Detail {
+		return itemsOrNone(e, x)
+	}
+	text, err := e.jsonText(x)
+	if err != nil {
+		return nil
+	}
+	return [][]byte{unwrap(text, memberOfID(x))}
+}
+
+// showsRecords reports whether a call gets records without asking for another language or form: a plain call of the list, with or without a condition, or of
+// the detail of a listed item.
+func showsRecords(e Evidence, x evidence.Exchange) bool {
+	c := string(x.Label.Case())
+	switch x.Label.Resource() {
+	case e.Roles.List:
+		whole := e.exchange(evidence.ListOperation.With(evidence.OK))
+		return isPlainList(x) || strings.HasPrefix(c, "good-") && x.Request.URL == whole.Request.URL && len(evidence.Values(x.Request.Header, "Accept-Language")) == 0
+	case e.Roles.Detail:
+		return strings.HasPrefix(c, "item-")
+	}
+	return false
+}
+
+// plainAround returns a record in the list without a filter, as it was before a view of it, and how it was there and in the detail after that.
+func plainAround(views []view, v view) (before []byte, after [][]byte) {
+	for _, other := range views {
+		switch {
+		case other.filtered:
+		case other.place > v.place:
+			after = append(after, other.item)
+		case other.place < v.place && !other.isDetail: // the list may show less than the detail
+			before = other.item
+		}
+	}
+	return before, after
+}
+
+// mayAgree reports whether one of two values may be a shorter form of the other.
+func mayAgree(a, b []byte) bool { return compatible(a, b) || compatible(b, a) }
+
+// dependsOnSearch reports whether a member may differ with the query: scores, what matched, and links that repeat the query.
+func dependsOnSearch(name string) bool {
+	return volatile(name) || slices.ContainsFunc([]string{"score", "rank", "relevan", "match", "highlight", "snippet", "distance", "position", "index", "self", "url", "next"}, func(part string) bool {
+		return strings.Contains(strings.ToLower(name), part)
+	})
+}
+
+// isEchoed reports whether a value contains the value of a filter of the call.
+func isEchoed(text []byte, x evidence.Exchange) bool {
+	return slices.ContainsFunc(conditionsOf(x), func(c condition) bool {
+		return slices.ContainsFunc(c.values(), func(v string) bool { return v != "" && strings.Contains(string(text), v) })
+	})
+}
