@@ -113,7 +113,7 @@ var _ = DescribeTable("Texts of a hostile node never act on the terminal: every 
 	t := newTour(tourOptions{change: change, certify: failingSuite()})
 	seen := false
 	t.eachStep(func() {
-		at := t.at
+		at := t.step
 		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
 			t.resize(size[0], size[1])
 			for _, k := range []string{"tab", "end", "tab", "pgdown", "w", "w", "tab", "tab", "right", "enter", "tab", "tab", "end", "tab", "tab", "left", "esc"} {
