@@ -37,7 +37,7 @@ func (m Map) Origin(r *http.Request) string {
 	if r.TLS != nil {
 		scheme = "https://"
 	}
-	if validHost(r.Host) {
+	if isValidHost(r.Host) {
 		return scheme + r.Host
 	}
 	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
@@ -60,8 +60,8 @@ func IsLoopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// validHost reports whether host is a name or an address of at most 255 bytes, with an optional port (RFC 9110 §7.2).
-func validHost(host string) bool {
+// isValidHost reports whether host is a name or an address of at most 255 bytes, with an optional port (RFC 9110 §7.2).
+func isValidHost(host string) bool {
 	if host == "" || len(host) > 255 {
 		return false
 	}

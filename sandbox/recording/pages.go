@@ -72,8 +72,8 @@ func (c *crawl) list(ctx context.Context, op mockapi.ReadOperation, request Requ
 			w.cut(fmt.Sprintf("cut at %d records (--max-records)", c.recording.Limits.Records))
 			break
 		}
-		next, goesOn := w.next(request, answer, value, items, fresh)
-		if !goesOn {
+		next, hasNext := w.next(request, answer, value, items, fresh)
+		if !hasNext {
 			break
 		}
 		if page+1 >= c.recording.Limits.Pages {
