@@ -43,8 +43,8 @@ var _ = Describe("The whole tour with enter alone", func() {
 		t.colour(colours)
 		seen := t.pressEnterToEnd()
 		Expect(seen).To(HaveLen(11))
-		for at, text := range seen {
-			Expect(text).To(ContainSubstring(at.Guide().Title))
+		for step, text := range seen {
+			Expect(text).To(ContainSubstring(step.Guide().Title))
 		}
 		Expect(seen[flow.Certify]).To(ContainSubstring("Not certified"))
 		Expect(tuitest.StripStyles(seen[flow.Calls])).To(ContainSubstring("page 1: 1 to 20"))
