@@ -159,7 +159,7 @@ func (s *Server) Member() funding.Member { return s.member }
 // UntilClosing returns how long it takes by the node's clock until the first of its open calls closes; ok is false when no open call has an end.
 func (s *Server) UntilClosing() (d time.Duration, ok bool) { return s.fundings.UntilClosing() }
 
-// TokenTTL is the lifetime of the node's access tokens.
+// TokenTTL returns the lifetime of the node's access tokens.
 func (s *Server) TokenTTL() time.Duration { return s.issuer.Lifetime() }
 
 // Prepare builds the index that filters of a large node need, which takes about a second per million calls. [Serve] calls it; without it the

@@ -19,8 +19,8 @@ type aims struct {
 func findAims(records []journal.Record) aims {
 	found := aims{map[string]int{}, map[string]bool{}}
 	for _, record := range records {
-		for _, all := range attribute(record.Entries) {
-			history := newHistory(all, aims{})
+		for _, sent := range attribute(record.Entries) {
+			history := newHistory(sent, aims{})
 			lists := history.previewedLists()
 			for _, walk := range history.walks {
 				name := listName(walk[0])

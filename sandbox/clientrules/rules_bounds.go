@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// boundRules are about how often a client repeats what fails or never changes, and where it sends its secret.
+// boundRules returns the rules about how often a client repeats what fails or never changes, and where it sends its secret.
 func boundRules() []Rule {
 	return []Rule{
 		{

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// copyRules are about the copies that a client keeps.
+// copyRules returns the rules about the copies that a client keeps.
 func copyRules() []Rule {
 	return []Rule{
 		{

@@ -8,7 +8,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// economyRules are about requests that bring less than they could, and about links.
+// economyRules returns the rules about requests that bring less than they could, and about links.
 func economyRules() []Rule {
 	return []Rule{
 		{

@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// habitRules are about the form of queries and conditions, and about requests that the client need not send.
+// habitRules returns the rules about the form of queries and conditions, and about requests that the client need not send.
 func habitRules() []Rule {
 	return []Rule{
 		{

@@ -8,7 +8,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// recordRules are about lists whose pages do not fit together.
+// recordRules returns the rules about lists whose pages do not fit together.
 func recordRules() []Rule {
 	return []Rule{
 		{
@@ -21,7 +21,7 @@ func recordRules() []Rule {
 	}
 }
 
-// persistenceRules are about clients that go on when they should stop, or stop when they should go on.
+// persistenceRules returns the rules about clients that go on when they should stop, or stop when they should go on.
 func persistenceRules() []Rule {
 	return []Rule{
 		{

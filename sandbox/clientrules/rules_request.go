@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// requestRules are about the method, the URL and the parameters of requests.
+// requestRules returns the rules about the method, the URL and the parameters of requests.
 func requestRules() []Rule {
 	return []Rule{
 		{
@@ -56,7 +56,7 @@ func requestRules() []Rule {
 	}
 }
 
-// headerRules are about header fields.
+// headerRules returns the rules about header fields.
 func headerRules() []Rule {
 	return []Rule{
 		{
@@ -115,7 +115,7 @@ const (
 	maxBurst = 6
 )
 
-// patienceRules are about the pauses before a client repeats a request.
+// patienceRules returns the rules about the pauses before a client repeats a request.
 func patienceRules() []Rule {
 	return []Rule{
 		{

@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// grantRules are about token requests.
+// grantRules returns the rules about token requests.
 func grantRules() []Rule {
 	return []Rule{
 		{
@@ -69,7 +69,7 @@ func isForm(e *request) bool {
 // habitLength is how many repetitions in a row count as a habit of the client.
 const habitLength = 3
 
-// tokenRules are about when a client fetches, uses and drops a token.
+// tokenRules returns the rules about when a client fetches, uses and drops a token.
 func tokenRules() []Rule {
 	return []Rule{
 		{

@@ -311,7 +311,7 @@ func (a *API) hasAllMembers(schema, other string) bool {
 	return true
 }
 
-// drawKey is the key with which the value of an answer is drawn.
+// drawKey returns the key with which the value of an answer is drawn.
 func (q request) drawKey() string { return q.operation.Method + " " + concretePath(q.path) }
 
 // headers draws the headers that the document describes for an answer.

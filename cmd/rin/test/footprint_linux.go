@@ -14,7 +14,7 @@ import (
 // lived, so that it is never too small.
 type Footprint struct{ Parent, Child, Together int64 }
 
-// Most is the largest of the three.
+// Most returns the largest of the three.
 func (f Footprint) Most() int64 { return max(f.Parent, f.Child, f.Together) }
 
 // WatchMemory measures a process and its children until the returned function is called.

@@ -20,7 +20,7 @@ import (
 	"github.com/rin-network/rin/sandbox/devtls"
 )
 
-// now is the time of every node here, and of the suite.
+// now returns the time of every node here, and of the suite.
 func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
 
 // calls is the number of funding calls: a short list, with every kind of funding.

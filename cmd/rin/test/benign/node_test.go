@@ -57,8 +57,8 @@ func (n node) apart() []node {
 	return nodes
 }
 
-// slowHabits returns habits that get a node of their own, because they would disturb other habits: they make a client wait for seconds, shorten or
-// change the list, or make tokens so long that a node with another habit refuses the request.
+// solitaryHabits returns habits that get a node of their own, because they would disturb other habits: they make a client wait for seconds,
+// shorten or change the list, or make tokens so long that a node with another habit refuses the request.
 func solitaryHabits() []string {
 	return []string{"cold-start", "answers-after-a-second", "list-with-one-item", "list-that-grows", "list-per-page-that-grows", "token-with-many-groups", "rate-limited", "busy-now-and-then", "rate-limited-by-page", "rate-limited-without-retry-after"}
 }

@@ -40,8 +40,8 @@ type attack struct {
 	within time.Duration
 }
 
-// longestHang is how long a run may wait for a node that hangs: for three time-outs, and for the recheck of at most ten seconds. With the default time-out of
-// 35 seconds that is 115 seconds, with ten it is 40.
+// longestHang returns how long a run may wait for a node that hangs: for three time-outs, and for the recheck of at most ten seconds. With the
+// default time-out of 35 seconds that is 115 seconds, with ten it is 40.
 func longestHang(timeout time.Duration) time.Duration {
 	return 3*timeout + min(timeout, 10*time.Second)
 }
@@ -49,10 +49,10 @@ func longestHang(timeout time.Duration) time.Duration {
 // besideHangs is how much longer than [longestHang] such a run may take. It must end within 130 seconds, and within 50 with --timeout 10s.
 const besideHangs = 10 * time.Second
 
-// limit is how long the run may take.
+// limit returns how long the run may take.
 func (a attack) limit() time.Duration { return cmp.Or(a.within, deadline+extraTime) }
 
-// codes are the exit codes that the attack may end with.
+// codes returns the exit codes that the attack may end with.
 func (a attack) codes() []int {
 	switch {
 	case a.unlisted && a.large:

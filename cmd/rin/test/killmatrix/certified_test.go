@@ -23,7 +23,7 @@ import (
 // calls is the number of funding calls: a short list that has every kind of funding.
 const calls = 10
 
-// now is the time at which every run begins.
+// now returns the time at which every run begins.
 func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
 
 // outcomes holds the results of a run, by requirement.

@@ -145,7 +145,7 @@ func matrixOf(deviations ...verdict.Deviation) verdict.Matrix {
 	return verdict.Matrix{Schema: verdict.MatrixVersion, Catalogue: "1.0.0", Requirements: ids{"TOK-01", "TOK-02", "TOK-03", "SEC-07"}, Deviations: deviations}
 }
 
-// exactMatrix has no misses and no surplus.
+// exactMatrix returns a matrix without misses and surplus.
 func exactMatrix() verdict.Matrix {
 	return matrixOf(
 		verdict.NewDeviation("token-missing", "No | token.", ids{"TOK-01"}, ids{"TOK-01"}),
@@ -153,7 +153,7 @@ func exactMatrix() verdict.Matrix {
 	)
 }
 
-// leakyMatrix has a survivor and a false alarm.
+// leakyMatrix returns a matrix with a survivor and a false alarm.
 func leakyMatrix() verdict.Matrix {
 	return matrixOf(
 		verdict.NewDeviation("token-missing", "No token.", ids{"TOK-01"}, nil),

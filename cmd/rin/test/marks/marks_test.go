@@ -22,7 +22,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// now is the time of every run, so that dates in values do not differ between them.
+// now returns the time of every run, so that dates in values do not differ between them.
 func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
 
 // received holds the requests that a node received in a run.
