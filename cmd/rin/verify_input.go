@@ -39,15 +39,15 @@ func (v verifyFlags) input(w environment, path string) (in certificate.Input, fo
 		}
 		in.Registry = d.Text
 	}
-	at, err := os.Stat(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return in, "", usage(err, "name the directory that rin certify left, or a claim or evidence in it")
 	}
-	if published := filepath.Join(path, certificate.CertificateFile); at.IsDir() && exists(published) && !exists(filepath.Join(path, certificate.EvidenceFile)) {
+	if published := filepath.Join(path, certificate.CertificateFile); info.IsDir() && exists(published) && !exists(filepath.Join(path, certificate.EvidenceFile)) {
 		err = inputAlone(&in, published) // as on the pages of a registry
 		return in, "", err
 	}
-	if at.IsDir() {
+	if info.IsDir() {
 		err = inputDir(&in, path, certificate.CertificateFile, certificate.ClaimFile)
 		return in, "", err
 	}
@@ -120,10 +120,10 @@ func inputDir(in *certificate.Input, dir string, envelopes ...string) error {
 
 // runOf returns the run at path, for a test of the node.
 func runOf(in certificate.Input, path, folder string) (run certificate.Run, err error) {
-	switch at, statErr := os.Stat(path); {
+	switch info, statErr := os.Stat(path); {
 	case folder != "":
 		run, err = certificate.ParseRun(in.Files)
-	case statErr == nil && !at.IsDir():
+	case statErr == nil && !info.IsDir():
 		run, err = certificate.ReadRun(filepath.Dir(path), version())
 	default:
 		run, err = certificate.ReadRun(path, version())
