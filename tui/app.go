@@ -148,7 +148,7 @@ func (a *App) updateKey(msg tea.KeyMsg) tea.Cmd {
 	case key.Matches(msg, a.keys.quit):
 		return tea.Quit
 	case previous.needsConsent:
-		return a.answer(msg, previous)
+		return a.answerConsent(msg, previous)
 	}
 	if a.help != nil {
 		if !a.help.Update(msg) {
@@ -239,9 +239,9 @@ func (a *App) copy(pressed string, withSecrets bool, previous copyState) tea.Cmd
 		}
 		text = revealed
 	}
-	again := previous.key == pressed && previous.text == text
+	isRepeated := previous.key == pressed && previous.text == text
 	a.copied = copyState{key: pressed, text: text}
-	return a.put(text, note+"; "+pressed+" again: to a file", again)
+	return a.put(text, note+"; "+pressed+" again: to a file", isRepeated)
 }
 
 // put writes a text to the clipboard, or to a file if there is no clipboard.
@@ -262,8 +262,8 @@ func (a *App) put(text, note string, toFile bool) tea.Cmd {
 	}
 }
 
-// answer handles the answer to the question whether to copy secrets: y means yes, any other key means no.
-func (a *App) answer(msg tea.KeyMsg, previous copyState) tea.Cmd {
+// answerConsent handles the answer to the question whether to copy secrets: y means yes, any other key means no.
+func (a *App) answerConsent(msg tea.KeyMsg, previous copyState) tea.Cmd {
 	if msg.String() == "y" {
 		return a.copy("C", true, previous)
 	}
