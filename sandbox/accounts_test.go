@@ -64,10 +64,10 @@ var _ = Describe("the accounts of a running node", func() {
 		node := newNode(sandbox.Config{})
 		first := node.Credentials()[0]
 		token := fetchToken(node, stagingToken, first)
-		made := create(node, "made")
+		created := create(node, "made")
 		Expect(node.Books().Revoke(first.ClientID)).Error().NotTo(HaveOccurred())
 		node.Reset()
-		Expect(tokenStatus(node, made)).To(Equal(401))
+		Expect(tokenStatus(node, created)).To(Equal(401))
 		Expect(tokenStatus(node, first)).To(Equal(200))
 		Expect(get(node, fundingsPath, bearer(token)).status).To(Equal(200))
 	})
@@ -109,10 +109,10 @@ var _ = Describe("the accounts of a running node", func() {
 		first := configured("the-first-secret-0123456789")
 		Expect(first.Credentials()).To(HaveExactElements(HaveField("Secret", "the-first-secret-0123456789")))
 		Expect(log.String()).To(BeEmpty())
-		again := configured("another-secret-0123456789ab")
-		Expect(again.Credentials()).To(HaveExactElements(HaveField("Secret", "")))
+		reconfigured := configured("another-secret-0123456789ab")
+		Expect(reconfigured.Credentials()).To(HaveExactElements(HaveField("Secret", "")))
 		Expect(log.String()).To(SatisfyAll(ContainSubstring("client=a"), Not(ContainSubstring("another-secret")), Not(ContainSubstring("first-secret"))))
-		Expect(tokenStatus(again, first.Credentials()[0])).To(Equal(200))
+		Expect(tokenStatus(reconfigured, first.Credentials()[0])).To(Equal(200))
 	})
 
 	It("have new secrets until they were shown, and none to show after that", func() {
@@ -123,15 +123,15 @@ var _ = Describe("the accounts of a running node", func() {
 		Expect(tokenStatus(first, first.Credentials()[0])).To(Equal(200))
 		Expect(first.Credentials()[0].Subject).To(Equal(lost.Credentials()[0].Subject))
 		Expect(first.RecordShown()).To(Succeed())
-		again := newNode(sandbox.Config{Ledger: books, Random: rand.Reader})
-		Expect(again.Credentials()).To(HaveLen(3))
-		for i, c := range again.Credentials() {
+		restarted := newNode(sandbox.Config{Ledger: books, Random: rand.Reader})
+		Expect(restarted.Credentials()).To(HaveLen(3))
+		for i, c := range restarted.Credentials() {
 			Expect(c.Secret).To(BeEmpty())
 			Expect(c.Subject).To(Equal(first.Credentials()[i].Subject))
 			Expect(c.Role).To(Equal(first.Credentials()[i].Role))
 		}
-		Expect(tokenStatus(again, first.Credentials()[0])).To(Equal(200))
-		Expect(again.Books().Revoke(sandbox.DemoClient)).Error().NotTo(HaveOccurred())
+		Expect(tokenStatus(restarted, first.Credentials()[0])).To(Equal(200))
+		Expect(restarted.Books().Revoke(sandbox.DemoClient)).Error().NotTo(HaveOccurred())
 		Expect(newNode(sandbox.Config{Ledger: books}).Credentials()).To(HaveLen(2))
 	})
 })

@@ -82,10 +82,10 @@ func serveNode(node *sandbox.Server) runningNode {
 }
 
 // fetchToken fetches a token at an absolute URL, or at a path of the node.
-func fetchToken(node endpoint, at string, client sandbox.Credential) string {
+func fetchToken(node endpoint, target string, client sandbox.Credential) string {
 	GinkgoHelper()
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {client.ClientID}, "client_secret": {client.Secret}}
-	answer := postForm(node, at, form.Encode(), nil)
+	answer := postForm(node, target, form.Encode(), nil)
 	Expect(answer.status).To(Equal(http.StatusOK), answer.body)
 	var granted struct {
 		AccessToken string `json:"access_token"`
@@ -94,18 +94,18 @@ func fetchToken(node endpoint, at string, client sandbox.Credential) string {
 	return granted.AccessToken
 }
 
-func postForm(node endpoint, at, form string, header http.Header) answer {
+func postForm(node endpoint, target, form string, header http.Header) answer {
 	GinkgoHelper()
 	all := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	for name, values := range header {
 		all[name] = values
 	}
-	return send(node, http.MethodPost, at, form, all)
+	return send(node, http.MethodPost, target, form, all)
 }
 
-func get(node endpoint, at string, header http.Header) answer {
+func get(node endpoint, target string, header http.Header) answer {
 	GinkgoHelper()
-	return send(node, http.MethodGet, at, "", header)
+	return send(node, http.MethodGet, target, "", header)
 }
 
 // answer is an HTTP answer with its body read.
@@ -115,12 +115,12 @@ type answer struct {
 	body   string
 }
 
-func send(node endpoint, method, at, body string, header http.Header) answer {
+func send(node endpoint, method, target, body string, header http.Header) answer {
 	GinkgoHelper()
-	if strings.HasPrefix(at, "/") {
-		at = node.url() + at
+	if strings.HasPrefix(target, "/") {
+		target = node.url() + target
 	}
-	request, err := http.NewRequest(method, at, strings.NewReader(body))
+	request, err := http.NewRequest(method, target, strings.NewReader(body))
 	Expect(err).NotTo(HaveOccurred())
 	for name, values := range header {
 		request.Header[name] = values

@@ -94,10 +94,11 @@ type Config struct {
 	// Derived makes the generated secrets and subjects of Clients and the signing keys a function of Seed, so that they are the same in each run of a
 	// test. It needs Loopback, because anyone who knows the seed knows the secrets. The keys of TLS and the ids of tokens stay random.
 	Derived bool
-	// KeySeed makes the signing keys a function of it, so that they are the same after a restart. It is a secret; nil for new keys at each start.
+	// KeySeed determines the signing keys, so that they are the same after a restart. It is a secret; nil for new keys
+	// at each start.
 	KeySeed []byte
-	// SecretSeed makes the generated secrets and subjects of Clients a function of it, so that replicas have the same clients. It is a secret; nil for
-	// random ones.
+	// SecretSeed determines the generated secrets and subjects of Clients, so that replicas have the same clients. It is a secret; nil for
+	// random secrets and subjects.
 	SecretSeed []byte
 
 	// TokenTTL is the lifetime of access tokens, in whole seconds; DefaultTokenTTL when 0.
@@ -195,7 +196,8 @@ type Credential struct {
 	Configured bool
 }
 
-// Validate returns an error for all settings that are invalid on their own. [New] finds further faults.
+// Validate returns an error that names each setting that is invalid on its own. [New] finds further
+// faults.
 func (c Config) Validate() error {
 	_, err := c.complete()
 	return err

@@ -44,13 +44,13 @@ var _ = Describe("A node with a rate limit", func() {
 	It("counts each client with all its tokens, and callers without a valid token by address", func() {
 		network := limited(4, time.Minute)
 		clients := network.Nodes()[0].Credentials()
-		first, again := fetchToken(network, stagingToken, clients[0]), fetchToken(network, stagingToken, clients[0])
+		first, second := fetchToken(network, stagingToken, clients[0]), fetchToken(network, stagingToken, clients[0])
 		other := fetchToken(network, stagingToken, clients[1])
-		for _, token := range []string{first, again, first, again} {
+		for _, token := range []string{first, second, first, second} {
 			Expect(get(network, fundingsPath, bearer(token)).status).To(Equal(200))
 		}
 		Expect(get(network, fundingsPath, bearer(first)).status).To(Equal(429))
-		Expect(get(network, fundingsPath, bearer(again)).status).To(Equal(429))
+		Expect(get(network, fundingsPath, bearer(second)).status).To(Equal(429))
 		Expect(get(network, fundingsPath, bearer(other)).status).To(Equal(403))
 		Expect(get(network, fundingsPath, bearer("nonsense")).status).To(Equal(401), "the fourth request of this address")
 		Expect(get(network, fundingsPath, bearer("other-nonsense")).status).To(Equal(429))
@@ -90,10 +90,10 @@ var _ = Describe("A node with a rate limit", func() {
 				}
 				Expect(json.Unmarshal([]byte(get(node, path, nil).body), &document)).To(Succeed())
 				Expect(document.Paths).NotTo(BeEmpty())
-				for at, item := range document.Paths {
+				for path, item := range document.Paths {
 					for method, operation := range item {
 						_, described := operation.Responses["429"]
-						Expect(described).To(Equal(i == 0), method+" "+at)
+						Expect(described).To(Equal(i == 0), method+" "+path)
 					}
 				}
 			}

@@ -22,7 +22,8 @@ import (
 // layer is a middleware: it wraps a handler.
 type layer func(next http.Handler) http.Handler
 
-// layers lists the layers that a request passes on its way to the routes, the outermost first. The answer passes the same layers back.
+// layers lists the layers that a request passes on its way to the routes, the outermost first. The answer passes the
+// same layers in reverse order.
 func (s *Server) layers(c Config, origins edge.CORSPolicy) []layer {
 	return []layer{
 		func(next http.Handler) http.Handler { return content.WithErrorShape(c.ErrorShape, next) }, // the form of all error bodies
@@ -122,11 +123,11 @@ func (l *limits) caller(r *http.Request) (caller, *http.Request) {
 	if ok {
 		return caller{"client " + principal.ForeignIssuer + " " + principal.ClientID, "the client of this token"}, verified
 	}
-	return caller{"address " + network(r.RemoteAddr), "this address"}, verified
+	return caller{"address " + callerAddress(r.RemoteAddr), "this address"}, verified
 }
 
-// network returns the part of a remote address that one caller controls: the address, or the /64 of IPv6.
-func network(remote string) string {
+// callerAddress returns the part of a remote address that one caller controls: the address, or the /64 of IPv6.
+func callerAddress(remote string) string {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {
 		return remote
@@ -189,7 +190,8 @@ func (s *Server) issueFor(r *http.Request, clientID string) (string, error) {
 	return s.issuer.Issue(origin+s.places.ListedEndpoint().Issuer, origin+s.places.API(), clientID, subject, auth.Scope)
 }
 
-// clientsInUse lists the clients that are not revoked: the configured ones in their order, with secrets, then all others without.
+// clientsInUse lists the clients that are not revoked: the configured ones in their order, with secrets, then all
+// others without secrets.
 func (s *Server) clientsInUse() []fault.Client {
 	var clients []fault.Client
 	for _, configured := range s.credentials {

@@ -21,9 +21,9 @@ func BenchmarkDescribedDetail(b *testing.B) {
 
 func compareDescribed(b *testing.B, path func(ids []string) string) {
 	node, nodeURL := benchNode(b, sandbox.Config{API: sandbox.APIConfig{File: "mockapi/testdata/library.json", Items: 500}})
-	at := nodeURL + "/ris-synergy/library/live"
+	base := nodeURL + "/ris-synergy/library/live"
 	header := http.Header{"Authorization": {"Bearer " + benchToken(b, nodeURL, node.Credentials()[0])}}
-	all, err := benchSend(http.DefaultClient, request{http.MethodGet, at + "/shelves?limit=100", "", header})
+	all, err := benchSend(http.DefaultClient, request{http.MethodGet, base + "/shelves?limit=100", "", header})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func compareDescribed(b *testing.B, path func(ids []string) string) {
 	for _, item := range list.Items {
 		ids = append(ids, fmt.Sprint(item.ID))
 	}
-	measured := request{http.MethodGet, at + path(ids), "", header}
+	measured := request{http.MethodGet, base + path(ids), "", header}
 	body, err := benchSend(http.DefaultClient, measured)
 	if err != nil {
 		b.Fatal(err)

@@ -95,7 +95,7 @@ func addKeycloakClaims(claims map[string]any) {
 
 // audienceList returns an audience as a list; a single audience may be a string (RFC 7519 §4.1.3).
 func audienceList(audience any) []any {
-	if list, is := audience.([]any); is {
+	if list, isList := audience.([]any); isList {
 		return list
 	}
 	return []any{audience}

@@ -159,7 +159,7 @@ func (s *Server) Member() funding.Member { return s.member }
 // UntilClosing returns how long it takes by the node's clock until the first of its open calls closes; ok is false when no open call has an end.
 func (s *Server) UntilClosing() (d time.Duration, ok bool) { return s.fundings.UntilClosing() }
 
-// TokenTTL is the lifetime of the node's access tokens.
+// TokenTTL returns the lifetime of the node's access tokens.
 func (s *Server) TokenTTL() time.Duration { return s.issuer.Lifetime() }
 
 // Prepare builds the index that filters of a large node need, which takes about a second per million calls. [Serve] calls it; without it the
@@ -235,20 +235,20 @@ func (s *Server) Addresses(origin string) Addresses {
 		origin = s.places.PublicURL
 	}
 	p := s.places
-	at := Addresses{
+	addresses := Addresses{
 		Token: origin + p.Token(), RealmToken: origin + p.RealmToken(), ListedToken: origin + p.ListedEndpoint().Token,
 		ElsewhereToken: origin + p.Elsewhere().Token(), ElsewhereInfo: origin + p.Elsewhere().Info(), Info: origin + p.Info(), Spec: origin + p.Spec(),
 		Fundings: origin + p.Fundings(), Base: origin + p.API(), TryOut: origin + p.TryOut().API(), TryOutFundings: origin + p.TryOut().Fundings(), Registry: origin + p.Registry(),
 		Home: origin + p.Home(), Docs: origin + p.Docs(),
 	}
 	if s.api.replacesNode() {
-		at.Spec = origin + s.api.spaces[ownSpace].Base + s.api.live.Current().DocumentPath()
-		at.Fundings, at.TryOutFundings = at.Base, at.TryOut
+		addresses.Spec = origin + s.api.spaces[ownSpace].Base + s.api.live.Current().DocumentPath()
+		addresses.Fundings, addresses.TryOutFundings = addresses.Base, addresses.TryOut
 		if lists := s.api.live.Current().Endpoints(); len(lists) > 0 {
-			at.Fundings, at.TryOutFundings = at.Base+lists[0].Path, at.TryOut+lists[0].Path
+			addresses.Fundings, addresses.TryOutFundings = addresses.Base+lists[0].Path, addresses.TryOut+lists[0].Path
 		}
 	}
-	return at
+	return addresses
 }
 
 const day = 24 * time.Hour

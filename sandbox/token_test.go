@@ -41,9 +41,9 @@ var _ = Describe("the token endpoint", func() {
 		form = "grant_type=client_credentials&client_id=" + client.ClientID + "&client_secret=" + client.Secret
 	})
 
-	DescribeTable("issues a token", func(at string, change func() (string, http.Header)) {
+	DescribeTable("issues a token", func(path string, change func() (string, http.Header)) {
 		sent, header := change()
-		got := postForm(node, at, sent, header)
+		got := postForm(node, path, sent, header)
 		Expect(got.status).To(Equal(200), got.body)
 		Expect(got.header.Get("Content-Type")).To(Equal("application/json"))
 		Expect(got.header.Get("Cache-Control")).To(Equal("no-store"))

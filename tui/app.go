@@ -26,16 +26,17 @@ import (
 // ErrBroken says that the tour ended because of an error of its own.
 var ErrBroken = errors.New("the tour broke off")
 
-// Run shows the tour on a terminal until the person leaves it, and restores the terminal.
-func Run(ctx context.Context, w *screen.Session, in io.Reader, out io.Writer) error {
+// Run shows the tour on a terminal until the person leaves the tour, and then restores
+// the terminal.
+func Run(ctx context.Context, session *screen.Session, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // cancels actions that are still running
-	w.Context = ctx
-	w.Write = func(sequence string) error { // os.File does not interleave writes, so the sequence never lands inside a frame
+	session.Context = ctx
+	session.Write = func(sequence string) error { // os.File does not interleave writes, so the sequence never lands inside a frame
 		_, err := io.WriteString(out, sequence)
 		return err
 	}
-	app := New(w)
+	app := New(session)
 	if file, ok := out.(*os.File); ok { // Bubble Tea reports the size only after the first frame
 		if width, height, err := term.GetSize(int(file.Fd())); err == nil {
 			app.size = screen.Size{Width: width, Height: height}
@@ -59,7 +60,7 @@ const revealTime = 10 * time.Second
 type App struct {
 	session *screen.Session
 	screens []screen.Screen
-	at      flow.Step
+	step    flow.Step
 	size    screen.Size
 	keys    keymap
 	help    *screen.Pane // nil while it is closed
@@ -70,8 +71,8 @@ type App struct {
 }
 
 // New makes the tour of a session.
-func New(w *screen.Session) *App {
-	return &App{session: w, screens: screen.Screens(w), keys: newKeymap(), size: screen.Size{Width: 80, Height: 24}}
+func New(session *screen.Session) *App {
+	return &App{session: session, screens: screen.Screens(session), keys: newKeymap(), size: screen.Size{Width: 80, Height: 24}}
 }
 
 // tick is sent every second, for the countdown of the token and to hide secrets.
@@ -89,7 +90,7 @@ func (a *App) screen() screen.Screen {
 	if a.history != nil {
 		return a.history
 	}
-	return a.screens[a.at]
+	return a.screens[a.step]
 }
 
 // Update implements [tea.Model].
@@ -104,10 +105,10 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return a, tea.Batch(a.screen().Update(screen.Tick{}), everySecond())
 	case screen.NextStep:
-		if int(a.at) == len(a.screens)-1 {
+		if int(a.step) == len(a.screens)-1 {
 			return a, tea.Quit
 		}
-		return a, a.goTo(a.at + 1)
+		return a, a.goTo(a.step + 1)
 	case screen.GoToStep:
 		open := a.goTo(msg.To)
 		if msg.Edit {
@@ -147,7 +148,7 @@ func (a *App) updateKey(msg tea.KeyMsg) tea.Cmd {
 	case key.Matches(msg, a.keys.quit):
 		return tea.Quit
 	case previous.needsConsent:
-		return a.answer(msg, previous)
+		return a.answerConsent(msg, previous)
 	}
 	if a.help != nil {
 		if !a.help.Update(msg) {
@@ -173,8 +174,8 @@ func (a *App) updateKey(msg tea.KeyMsg) tea.Cmd {
 	case key.Matches(msg, a.keys.copySecret):
 		return a.copy("C", true, previous)
 	case key.Matches(msg, a.keys.back):
-		if a.at > 0 {
-			return a.goTo(a.at - 1)
+		if a.step > 0 {
+			return a.goTo(a.step - 1)
 		}
 	case key.Matches(msg, a.keys.jump):
 		return a.goTo(flow.Step(strings.Index(jumpKeys, msg.String())))
@@ -194,7 +195,7 @@ func (a *App) updateKey(msg tea.KeyMsg) tea.Cmd {
 const jumpKeys = "1234567890-"
 
 func (a *App) goTo(s flow.Step) tea.Cmd {
-	a.at, a.history = s, nil
+	a.step, a.history = s, nil
 	return a.screen().Open()
 }
 
@@ -238,22 +239,22 @@ func (a *App) copy(pressed string, withSecrets bool, previous copyState) tea.Cmd
 		}
 		text = revealed
 	}
-	again := previous.key == pressed && previous.text == text
+	isRepeated := previous.key == pressed && previous.text == text
 	a.copied = copyState{key: pressed, text: text}
-	return a.put(text, note+"; "+pressed+" again: to a file", again)
+	return a.put(text, note+"; "+pressed+" again: to a file", isRepeated)
 }
 
 // put writes a text to the clipboard, or to a file if there is no clipboard.
 func (a *App) put(text, note string, toFile bool) tea.Cmd {
-	w := a.session
-	sequence, ok := terminal.DetectClipboard(w.Getenv).Sequence(text)
+	session := a.session
+	sequence, ok := terminal.DetectClipboard(session.Getenv).Sequence(text)
 	return func() tea.Msg {
 		if ok && !toFile {
-			if err := w.Write(sequence); err == nil {
+			if err := session.Write(sequence); err == nil {
 				return copyDone{note}
 			}
 		}
-		path, err := w.Keep(text + "\n")
+		path, err := session.Keep(text + "\n")
 		if err != nil {
 			return copyDone{errors.Join(errors.New("not copied"), err).Error()}
 		}
@@ -261,8 +262,8 @@ func (a *App) put(text, note string, toFile bool) tea.Cmd {
 	}
 }
 
-// answer handles the answer to the question whether to copy secrets: y means yes, any other key means no.
-func (a *App) answer(msg tea.KeyMsg, previous copyState) tea.Cmd {
+// answerConsent handles the answer to the question whether to copy secrets: y means yes, any other key means no.
+func (a *App) answerConsent(msg tea.KeyMsg, previous copyState) tea.Cmd {
 	if msg.String() == "y" {
 		return a.copy("C", true, previous)
 	}

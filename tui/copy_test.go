@@ -24,7 +24,7 @@ type copyTour struct {
 }
 
 // newCopyTour opens a step of a walk that has chosen its node and fetched a token.
-func newCopyTour(at flow.Step) *copyTour {
+func newCopyTour(step flow.Step) *copyTour {
 	GinkgoHelper()
 	d := &copyTour{tour: newTour(tourOptions{}), env: map[string]string{"TERM": "xterm-256color"}}
 	d.secret = d.Credentials()[0].Secret
@@ -34,7 +34,7 @@ func newCopyTour(at flow.Step) *copyTour {
 	w.Keep = func(text string) (string, error) { d.files = append(d.files, text); return "/tmp/rin-curl-1.sh", nil }
 	tuitest.ChooseNode(GinkgoTB(), w.Walk)
 	Expect(w.Walk.FetchToken(context.Background()).OK()).To(BeTrue())
-	return d.press(fmt.Sprint((int(at) + 1) % 10))
+	return d.press(fmt.Sprint((int(step) + 1) % 10))
 }
 
 func (d *copyTour) press(keys ...string) *copyTour {

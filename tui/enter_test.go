@@ -20,7 +20,7 @@ func (t *tour) pressEnterToEnd() map[flow.Step]string {
 	GinkgoHelper()
 	seen := map[flow.Step]string{}
 	for range 60 {
-		seen[t.at] += t.frame() + "\n"
+		seen[t.step] += t.frame() + "\n"
 		if t.ended {
 			return seen
 		}
@@ -43,8 +43,8 @@ var _ = Describe("The whole tour with enter alone", func() {
 		t.colour(colours)
 		seen := t.pressEnterToEnd()
 		Expect(seen).To(HaveLen(11))
-		for at, text := range seen {
-			Expect(text).To(ContainSubstring(at.Guide().Title))
+		for step, text := range seen {
+			Expect(text).To(ContainSubstring(step.Guide().Title))
 		}
 		Expect(seen[flow.Certify]).To(ContainSubstring("Not certified"))
 		Expect(tuitest.StripStyles(seen[flow.Calls])).To(ContainSubstring("page 1: 1 to 20"))
@@ -72,7 +72,7 @@ var _ = Describe("The whole tour with enter alone", func() {
 		_, suite := t.Update(tuitest.Key("enter"))
 		t.press("2")
 		t.settle(suite)
-		Expect(t.at).To(Equal(flow.Credentials))
+		Expect(t.step).To(Equal(flow.Credentials))
 		Expect(t.press("0").frame()).To(ContainSubstring("Not certified"))
 	})
 })

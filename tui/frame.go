@@ -65,7 +65,7 @@ func (a *App) tooSmall() string {
 
 // head shows the step, and how long the token is still valid.
 func (a *App) head() string {
-	title := fmt.Sprintf("%d/%d %s", int(a.at)+1, len(a.screens), a.at.Guide().Title)
+	title := fmt.Sprintf("%d/%d %s", int(a.step)+1, len(a.screens), a.step.Guide().Title)
 	if a.history != nil {
 		title = "History of this tour"
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/rin-network/rin/tui/tuitest"
 )
 
-// hostileHeader is the part of such a text that a header field can carry.
+// hostileHeader is a hostile text without the characters that a header field cannot carry.
 const hostileHeader = "EVIL\u009b31m\t\u202e\u2066\u200f\ufeff界界‹token›EVIL"
 
 func jsonString(s string) string {
@@ -113,12 +113,12 @@ var _ = DescribeTable("Texts of a hostile node never act on the terminal: every 
 	t := newTour(tourOptions{change: change, certify: failingSuite()})
 	seen := false
 	t.eachStep(func() {
-		at := t.at
+		step := t.step
 		for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}} {
 			t.resize(size[0], size[1])
 			for _, k := range []string{"tab", "end", "tab", "pgdown", "w", "w", "tab", "tab", "right", "enter", "tab", "tab", "end", "tab", "tab", "left", "esc"} {
 				t.press(k)
-				t.returnTo(at)
+				t.returnTo(step)
 				seen = seen || strings.Contains(t.frame(), "EVIL")
 			}
 		}

@@ -115,7 +115,7 @@ var _ = Describe("The program", func() {
 		p.waitFor("Certified for profile funding", "enter next step").send("ctrl+c")
 
 		app, written := p.wait()
-		Expect(app.at).To(Equal(flow.Certify))
+		Expect(app.step).To(Equal(flow.Certify))
 		Expect(app.View()).To(And(HavePrefix("10/11 Certify the node"), ContainSubstring("✓ Certified for profile funding")))
 		result, _, ok := app.session.Walk.Report()
 		Expect(ok).To(BeTrue())

@@ -22,11 +22,11 @@ var _ = Describe("A walk", func() {
 		for n := 0; !t.ended; n++ {
 			Expect(n).To(BeNumerically("<", 80), "stuck at\n%s", t.frame())
 			frame := t.frame()
-			Expect(frame).To(ContainSubstring(headline(t.at)))
+			Expect(frame).To(ContainSubstring(headline(t.step)))
 			Expect(frame).To(ContainSubstring("enter "), "each frame says what enter does")
 			Expect(frame).NotTo(ContainSubstring("What usually causes it"))
-			seen[t.at] = true
-			certified = certified || t.at == flow.Certify && strings.Contains(frame, "ertified")
+			seen[t.step] = true
+			certified = certified || t.step == flow.Certify && strings.Contains(frame, "ertified")
 			t.press("enter")
 		}
 		Expect(seen).To(HaveLen(11))
@@ -37,12 +37,12 @@ var _ = Describe("A walk", func() {
 	It("stays at its step when the terminal changes its size", func() {
 		t := newTour(tourOptions{certify: failingSuite()})
 		t.eachStep(func() {
-			at, before := t.at, t.resize(80, 24).frame()
+			step, before := t.step, t.resize(80, 24).frame()
 			for _, size := range [][2]int{{40, 15}, {20, 8}, {19, 8}, {1, 1}, {0, 0}, {300, 90}, {120, 40}, {80, 8}} {
 				t.resize(size[0], size[1])
 			}
 			t.resize(80, 24)
-			Expect(t.at).To(Equal(at))
+			Expect(t.step).To(Equal(step))
 			Expect(firstLine(t.frame())).To(Equal(firstLine(before)))
 		})
 	})
@@ -51,12 +51,12 @@ var _ = Describe("A walk", func() {
 		t := newTour(tourOptions{certify: failingSuite()}).resize(80, 24)
 		keys := strings.Split("? x tab tab shift+tab down up pgdown pgup end home right left space w R / a enter n N esc c C n h esc l l [ ] g G s", " ")
 		t.eachStep(func() {
-			at := t.at
+			step := t.step
 			for _, size := range [][2]int{{40, 15}, {120, 40}} {
 				t.resize(size[0], size[1])
 				for _, k := range keys {
 					t.press(strings.Replace(k, "space", " ", 1))
-					t.returnTo(at)
+					t.returnTo(step)
 				}
 			}
 		})
@@ -67,15 +67,15 @@ var _ = Describe("A walk", func() {
 func firstLine(frame string) string { head, _, _ := strings.Cut(frame, "\n"); return head }
 
 // returnTo goes back to a step after a key, and closes what is open there.
-func (t *tour) returnTo(at flow.Step) {
+func (t *tour) returnTo(step flow.Step) {
 	GinkgoHelper()
-	for n := 0; t.at != at; n++ {
+	for n := 0; t.step != step; n++ {
 		Expect(n).To(BeNumerically("<", 10), t.frame())
 		if t.screen().Typing() {
 			t.press("esc")
 			continue
 		}
-		t.press(string(jumpKeys[at]))
+		t.press(string(jumpKeys[step]))
 	}
 }
 

@@ -60,7 +60,7 @@ func run(archive, document string) error {
 	return os.WriteFile(document, append(text, '\n'), 0o644)
 }
 
-// binaryIn returns rin out of a tar.gz or a zip.
+// binaryIn returns the program rin from an archive, a tar.gz or a zip.
 func binaryIn(name string, content []byte) ([]byte, error) {
 	if strings.HasSuffix(name, ".zip") {
 		files, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
@@ -81,7 +81,7 @@ func binaryIn(name string, content []byte) ([]byte, error) {
 	for files := tar.NewReader(unzipped); ; {
 		header, err := files.Next()
 		if errors.Is(err, io.EOF) {
-			return nil, errors.New("expected the file rin in it, got none")
+			return nil, errors.New("expected the file rin in the archive, got none")
 		}
 		if err != nil {
 			return nil, err

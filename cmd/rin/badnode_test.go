@@ -43,17 +43,17 @@ var _ = Describe("A node that is broken or hostile", func() {
 	// expectEvidence expects the evidence that was recorded until the run ended, and a report of it.
 	expectEvidence := func(dir string) {
 		GinkgoHelper()
-		again := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl.gz"))
-		Expect(again.code).To(BeElementOf(1, 3), again.err)
-		Expect(again.err).To(ContainSubstring("report: "), "it was judged")
+		judged := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl.gz"))
+		Expect(judged.code).To(BeElementOf(1, 3), judged.err)
+		Expect(judged.err).To(ContainSubstring("report: "), "it was judged")
 		Expect(reportIn(dir).Verdict.Decision).To(BeElementOf("not-certified", "repeat"))
 	}
 
 	DescribeTable("is reported with its cause, in bounded time",
-		func(code int, says string, path string, answer http.HandlerFunc, flags ...string) {
+		func(code int, message string, path string, answer http.HandlerFunc, flags ...string) {
 			got, dir := newNode(replaceAnswer(path, answer)).certify(flags...)
 			Expect(got.code).To(Equal(code), got.out+got.err)
-			Expect(strings.Join(strings.Fields(got.out), " ")).To(ContainSubstring(says), got.out)
+			Expect(strings.Join(strings.Fields(got.out), " ")).To(ContainSubstring(message), got.out)
 			expectEvidence(dir)
 		},
 		Entry("HTML in place of the document", 1, "serves a web page", spec, body("text/html", "<!doctype html><title>Swagger UI</title>")),
@@ -114,12 +114,12 @@ var _ = Describe("A node that is broken or hostile", func() {
 	})
 
 	It("is not certified when its registry cannot be read or does not list it", func() {
-		for answer, says := range map[string]string{`{"member":[{"id":"XB"}]}`: "XB", `<html>`: "registry", `{"member":[]}`: "XA"} {
+		for answer, message := range map[string]string{`{"member":[{"id":"XB"}]}`: "XB", `<html>`: "registry", `{"member":[]}`: "XA"} {
 			registry := httptest.NewServer(body("application/json", answer))
 			DeferCleanup(registry.Close)
 			got := rin([]string{"SECRET=0123456789abcdef"}, "certify", "--registry", registry.URL, "--node", "XA", "--client-id", "a", "--client-secret", "env:SECRET")
 			Expect(got.code).To(BeElementOf(2, 3), got.out+got.err)
-			Expect(got.out+got.err).To(ContainSubstring(says), answer)
+			Expect(got.out+got.err).To(ContainSubstring(message), answer)
 		}
 	})
 

@@ -61,8 +61,8 @@ var _ = Describe("rin certify --baseline", func() {
 		got, dir := n.certify("--write-baseline", file)
 		Expect(got.code).To(Equal(1))
 		Expect(got.err).To(ContainSubstring("known.yaml: 1;"))
-		again := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl.gz"), "--baseline", file)
-		Expect(again.code).To(Equal(0), again.out+again.err)
+		judged := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl.gz"), "--baseline", file)
+		Expect(judged.code).To(Equal(0), judged.out+judged.err)
 	})
 
 	It("reports a mistake in the file with its line, before any request is sent", func() {

@@ -13,9 +13,10 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// BenchmarkRegistryRun compares the processor time of a night with six nodes with that of six single certifications of the same nodes, with the same inputs.
-// The night may take 1.1 times as long. Both include the child processes, and the night includes the delayed checks. The night makes no certificate, as all
-// nights but the first. It tests one node at a time, as the single certifications do: two at once share the caches of the processor.
+// BenchmarkRegistryRun compares the processor time of a night with six nodes with that of six single certifications of the same nodes, with the same
+// inputs. The night may take 1.1 times as long. Both include the child processes, and the night includes the delayed checks. The night makes no
+// certificate, as in all nights but the first. It tests one node at a time, as the single certifications do: two at once share the caches of the
+// processor.
 func BenchmarkRegistryRun(b *testing.B) {
 	const nodes = 6
 	rin := build(b, "github.com/rin-network/rin/cmd/rin")

@@ -64,7 +64,7 @@ func startDelayed(b *testing.B, delay time.Duration) (string, *sandbox.Server) {
 	return server.URL, node
 }
 
-// certification is what one run of the binary cost.
+// certification holds the cost of one run of the binary.
 type certification struct {
 	took, processor time.Duration // processor time of parent and child
 	requests        int
@@ -105,9 +105,10 @@ func certifyOnce(b *testing.B, rin, base string, node *sandbox.Server, flags ...
 // twoProcesses is the processor time that the start of two processes takes: the libraries initialise before main.
 const twoProcesses = 300 * time.Millisecond
 
-// BenchmarkCertify measures a certification of the sandbox on loopback, child start and reports included (target: 3 s, and 4 ms for each request, which
-// took 3 ms when the target was set), the suite's own processor time for each request beside that of two processes (target: 3 ms), what 50 ms added to each answer cost beside requests ÷
-// concurrency × 50 ms (target: 1.5), and the share of that run that was the suite's own processor time.
+// BenchmarkCertify measures a certification of the sandbox on loopback, with the start of the child and the reports. It has three targets: at most 3
+// s, and 4 ms for each request (3 ms when the target was set); at most 3 ms of the suite's own processor time for each request, without that of two
+// process starts; and if each answer is delayed by 50 ms, at most 1.5 times requests ÷ concurrency × 50 ms more. It also reports the share of
+// processor time in the delayed run.
 func BenchmarkCertify(b *testing.B) {
 	const delay, concurrency = 50 * time.Millisecond, 8
 	rin := build(b, "github.com/rin-network/rin/cmd/rin")

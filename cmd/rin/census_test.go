@@ -48,7 +48,7 @@ func titles(file *ast.File) []*ast.BasicLit {
 	return found
 }
 
-// census is the size of the code, without files that foreign reports.
+// census holds the size of the code, without the files of others.
 type census struct {
 	packages  map[string]bool // those with production code
 	helpers   map[string]bool // those of testHelpers
@@ -58,8 +58,8 @@ type census struct {
 	testLines int             // lines of tests and of their helpers
 }
 
-// foreign reports whether a file is not rin's own code: test data, nodes and clients that others wrote, and scripts of the CI.
-func foreign(name string) bool {
+// isForeign reports whether a file is not rin's own code: test data, nodes and clients that others wrote, and scripts of the CI.
+func isForeign(name string) bool {
 	return strings.HasPrefix(name, ".ci/") || slices.ContainsFunc([]string{"/testdata/", "/test/firstcontact/round", "/test/clients/blind", "/test/clients/own/"},
 		func(part string) bool { return strings.Contains(name, part) })
 }
@@ -77,7 +77,7 @@ func takeCensus(root string) (census, error) {
 		return census{}, fmt.Errorf("list the files that git tracks: %w", err)
 	}
 	for _, name := range strings.Fields(string(out)) {
-		if foreign(name) {
+		if isForeign(name) {
 			continue
 		}
 		source, err := os.ReadFile(filepath.Join(root, name))
@@ -121,7 +121,7 @@ func takeCensus(root string) (census, error) {
 	return c, nil
 }
 
-// write prints the table of `make census`: what was counted before the code moved into the layout of today, what was to be reached, and what is.
+// write prints the table of `make census`. Each figure has three values: before the code moved into today's layout, the goal, and today.
 func (c census) write(out *bufio.Writer) {
 	total := 0
 	for _, lines := range c.files {

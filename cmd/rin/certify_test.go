@@ -124,22 +124,22 @@ var _ = Describe("rin certify", func() {
 			})
 			Expect(err).NotTo(HaveOccurred())
 			Expect(live).To(HaveLen(len(fundingRequirements())))
-			again := requirement.JudgeAll(requirement.Catalogue(), requirement.Read(result.Log))
+			judgedAgain := requirement.JudgeAll(requirement.Catalogue(), requirement.Read(result.Log))
 			for id, judgement := range live {
-				Expect(judgement).To(Equal(again[id]), "%s with %v", id, deviations)
+				Expect(judgement).To(Equal(judgedAgain[id]), "%s with %v", id, deviations)
 			}
 		}
 	})
 
 	It("writes the same report from the same evidence", func() {
 		_, dir := newNode(nil, "token-status-201").certify("--format", "html,json,junit,har,markdown")
-		again := GinkgoT().TempDir()
-		got := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl.gz"), "--report-dir", again, "--format", "html,json,junit,har,markdown")
+		secondDir := GinkgoT().TempDir()
+		got := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl.gz"), "--report-dir", secondDir, "--format", "html,json,junit,har,markdown")
 		Expect(got.code).To(Equal(1), got.err)
 		for _, name := range []string{"report.json", "report.html", "junit.xml", "exchanges.har", "report.md"} {
 			first, err := os.ReadFile(filepath.Join(dir, name))
 			Expect(err).NotTo(HaveOccurred())
-			second, err := os.ReadFile(filepath.Join(again, name))
+			second, err := os.ReadFile(filepath.Join(secondDir, name))
 			Expect(err).NotTo(HaveOccurred())
 			Expect(withoutJudgedAgain(string(second))).To(Equal(string(first)), name)
 		}

@@ -31,9 +31,9 @@ func doSteps(c control.Client, id string, acknowledged func()) clientRecord {
 		do   func() error
 	}{
 		{"create", func() error {
-			made, err := c.Create("XA", control.NewAccount{ClientID: id})
+			created, err := c.Create("XA", control.NewAccount{ClientID: id})
 			if err == nil {
-				k.secret, k.state = made.Secret, "registered"
+				k.secret, k.state = created.Secret, "registered"
 			}
 			return err
 		}},
@@ -45,9 +45,9 @@ func doSteps(c control.Client, id string, acknowledged func()) clientRecord {
 			return err
 		}},
 		{"rotate", func() error {
-			made, err := c.Rotate("XA", id)
+			rotated, err := c.Rotate("XA", id)
 			if err == nil {
-				k.secret, k.rotated = made.Secret, true
+				k.secret, k.rotated = rotated.Secret, true
 			}
 			return err
 		}},
@@ -74,24 +74,24 @@ func doSteps(c control.Client, id string, acknowledged func()) clientRecord {
 // expect compares the accounts that a sandbox has stored with what was acknowledged. A step without an answer may have been done or not.
 func (k clientRecord) expect(base string, accounts map[string]control.Account) {
 	GinkgoHelper()
-	now, there := accounts[k.id]
+	stored, exists := accounts[k.id]
 	if k.state == "" {
-		if there {
-			Expect(now.State).To(Equal("registered"))
+		if exists {
+			Expect(stored.State).To(Equal("registered"))
 		}
 		return
 	}
-	Expect(there).To(BeTrue(), "%+v", k)
+	Expect(exists).To(BeTrue(), "%+v", k)
 	after := map[string]string{"grant": "permitted", "revoke": "revoked"}[k.pending]
-	Expect(now.State).To(Or(Equal(k.state), And(Equal(after), Not(BeEmpty()))), "%+v", k)
+	Expect(stored.State).To(Or(Equal(k.state), And(Equal(after), Not(BeEmpty()))), "%+v", k)
 	if k.rotated {
-		Expect(now.Rotated.IsZero()).To(BeFalse(), "%+v", k)
+		Expect(stored.Rotated.IsZero()).To(BeFalse(), "%+v", k)
 	}
-	if k.pending == "rotate" && !now.Rotated.IsZero() {
+	if k.pending == "rotate" && !stored.Rotated.IsZero() {
 		return // the new secret was lost with the answer
 	}
 	status, token := tokenFrom(base, k.id, k.secret)
-	switch now.State {
+	switch stored.State {
 	case "revoked":
 		Expect(status).To(Equal(401), "%+v", k)
 	case "permitted":

@@ -159,9 +159,9 @@ var _ = Describe("rin client", func() {
 		got := rinIn(o.dir, "", nil, "token", "--token-url", o.base+"/oauth/token", "--client-id", "a", "--client-secret", "file:a.secret")
 		Expect(got.code).To(Equal(0), got.err)
 
-		again := o.client("rotate", "a", "--secret-file", "a.secret")
-		Expect(again.code).To(Equal(2))
-		Expect(again.err).To(ContainSubstring("does not overwrite files"))
+		repeated := o.client("rotate", "a", "--secret-file", "a.secret")
+		Expect(repeated.code).To(Equal(2))
+		Expect(repeated.err).To(ContainSubstring("does not overwrite files"))
 		status, _ = tokenFrom(o.base, "a", secret)
 		Expect(status).To(Equal(200), "the secret is still valid")
 

@@ -120,7 +120,7 @@ func (t clientTest) verdict(r clienttest.Result) string {
 	return strings.Join(words, ", ")
 }
 
-// writeProblem explains a problem with all runs that show it, according to the list.
+// writeProblem explains a problem, with all runs in list that show it.
 func (t clientTest) writeProblem(out io.Writer, p clienttest.Problem, list []clienttest.Problem, columns int) {
 	line := func(label, text string) {
 		fmt.Fprintln(out, report.Hang(fmt.Sprintf("  %-5s  ", label), report.Plain(text), columns))
@@ -210,7 +210,7 @@ type clientCase struct {
 	Output   string         `xml:"system-out,omitempty"`
 }
 
-// clientReason is why a run failed.
+// clientReason says why a run failed.
 type clientReason struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr"`

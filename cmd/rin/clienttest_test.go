@@ -196,10 +196,10 @@ var _ = Describe("rin client-test", Ordered, func() {
 		Expect(got.out).To(And(ContainSubstring("\nextra-fields "), ContainSubstring("\nslow "), ContainSubstring("\nmoved-endpoint ")))
 	})
 
-	DescribeTable("refuses invalid arguments", func(says string, args ...string) {
+	DescribeTable("refuses invalid arguments", func(message string, args ...string) {
 		got := rin(nil, append([]string{"client-test"}, args...)...)
 		Expect(got.code).To(Equal(2), got.out+got.err)
-		Expect(got.err).To(And(ContainSubstring(says), ContainSubstring("hint: ")))
+		Expect(got.err).To(And(ContainSubstring(message), ContainSubstring("hint: ")))
 		Expect(got.out).To(BeEmpty())
 	},
 		Entry("no program", "expected a program to run, got none"),

@@ -68,13 +68,13 @@ Exit codes: 0 nothing broke, 1 a requirement fails now that did not fail before,
 
 // readRunToCompare reads the report of a run, and its evidence if there is any. If there is only evidence, readRunToCompare judges it.
 func readRunToCompare(w environment, path string) (report.Report, *evidence.Log, error) {
-	at, err := os.Stat(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return report.Report{}, nil, usage(err, "name the directory of a run, its report.json or its evidence")
 	}
 	reportPath, evidencePath := path, ""
 	switch {
-	case at.IsDir():
+	case info.IsDir():
 		reportPath, evidencePath = filepath.Join(path, certificate.ReportFile), filepath.Join(path, certificate.EvidenceFile)
 	case filepath.Ext(path) != ".json":
 		reportPath, evidencePath = "", path
@@ -82,7 +82,7 @@ func readRunToCompare(w environment, path string) (report.Report, *evidence.Log,
 	var log *evidence.Log
 	if evidencePath != "" {
 		log, err = readEvidence(w, evidencePath, io.Discard)
-		if err != nil && !(at.IsDir() && errors.Is(err, fs.ErrNotExist)) { // a directory may lack evidence
+		if err != nil && !(info.IsDir() && errors.Is(err, fs.ErrNotExist)) { // a directory may lack evidence
 			return report.Report{}, nil, err
 		}
 	}

@@ -10,18 +10,18 @@ import (
 )
 
 var _ = Describe("rin diff", Ordered, func() {
-	var right, again, wrong string
+	var right, rightAgain, wrong string
 	BeforeAll(func() {
 		// The requirements are few, so that a run takes a moment; the deviation breaks one of them.
 		certify := func(deviations ...string) string {
 			_, dir := newNode(nil, deviations...).certify("--profile", "auth", "--only", "TOK-01,TOK-02,TER-01")
 			return dir
 		}
-		right, again, wrong = certify(), certify(), certify("token-status-201")
+		right, rightAgain, wrong = certify(), certify(), certify("token-status-201")
 	})
 
 	It("finds no difference between two runs of the same node, whatever they drew", func() {
-		got := rin(nil, "diff", right, again)
+		got := rin(nil, "diff", right, rightAgain)
 		Expect(got.code).To(Equal(0), got.out)
 		Expect(got.out).To(ContainSubstring("\nnothing changed\n"))
 	})

@@ -83,7 +83,8 @@ found, and how to fix the client.`,
 // topicHint says where the names of topics are listed.
 const topicHint = "rin requirements lists the requirements, with --clients the rules for clients; the rules of the interface document are NET-R1 to NET-R20; rin sandbox lists its --deviations and --scenarios"
 
-// unknownTopic says that there is nothing to explain under a name, and suggests similar names.
+// unknownTopic returns the error for a name under which there is nothing to explain. It suggests
+// similar names.
 func unknownTopic(name string) error {
 	hint := topicHint
 	if near := fault.Near(strings.ToLower(name), slices.Concat(fault.DeviationNames(), fault.ScenarioNames())); len(near) > 0 {
@@ -101,26 +102,26 @@ type explanation struct {
 // writeRequirement explains a requirement for nodes.
 func (e *explanation) writeRequirement(r requirement.Requirement) {
 	fmt.Fprintf(&e.text, "%s  %s\n\n", r.ID, r.Title)
-	e.part("gate", gateTexts()[r.Gate])
-	e.part("profile", string(r.Profile))
+	e.writePart("gate", gateTexts()[r.Gate])
+	e.writePart("profile", string(r.Profile))
 	level := levelTexts()[r.Level]
 	if r.Source.Derived {
 		level += "; derived: the source implies it"
 	}
-	e.part("level", level)
-	e.sources(r.Source, r.Quote)
-	e.part("asked", r.Probe)
+	e.writePart("level", level)
+	e.writeSources(r.Source, r.Quote)
+	e.writePart("asked", r.Probe)
 	if strings.Contains(r.Probe, "probe target") {
-		e.part("probe target", "a protected resource of the node: the info endpoint where it refuses callers without a token, otherwise the first operation that does")
+		e.writePart("probe target", "a protected resource of the node: the info endpoint where it refuses callers without a token, otherwise the first operation that does")
 	}
-	e.part("forgives", r.Forgives)
+	e.writePart("forgives", r.Forgives)
 	for _, c := range requirement.Cases(r.ID) {
-		e.part(string(c.Outcome), c.Title)
+		e.writePart(string(c.Outcome), c.Title)
 	}
-	e.part("fix", r.Fix)
-	e.part("needs", verdict.ListIDs(r.After, len(r.After)))
-	e.part("broken by", r.Breaks)
-	deviations := e.deviations(r.ID)
+	e.writePart("fix", r.Fix)
+	e.writePart("needs", verdict.ListIDs(r.After, len(r.After)))
+	e.writePart("broken by", r.Breaks)
+	deviations := e.writeDeviations(r.ID)
 	if x, ok := requirement.ExampleRequest(r); ok {
 		fmt.Fprintf(&e.text, "\nAsk the node yourself:\n%s\n", evidence.Curl(x))
 	}
@@ -133,26 +134,26 @@ func (e *explanation) writeRequirement(r requirement.Requirement) {
 func (e *explanation) writeRule(rule requirement.Rule) {
 	fmt.Fprintf(&e.text, "%s  %s\n\n", rule.ShortName(), rule.Place)
 	for i, words := range rule.Words {
-		e.part([]string{"says", ""}[min(i, 1)], "“"+words+"”")
+		e.writePart([]string{"says", ""}[min(i, 1)], "“"+words+"”")
 	}
 	for i, r := range requirement.RequirementsCiting(rule) {
-		e.part([]string{"judged by", ""}[min(i, 1)], string(r.ID)+": "+r.Title)
+		e.writePart([]string{"judged by", ""}[min(i, 1)], string(r.ID)+": "+r.Title)
 	}
 	for _, u := range requirement.UncoveredRules() {
 		if u.Rule.Name != rule.Name {
 			continue
 		}
-		part := u.Because
+		reason := u.Because
 		if u.Part != "" {
-			part = u.Part + ": " + part
+			reason = u.Part + ": " + reason
 		}
-		e.part("not judged", part)
+		e.writePart("not judged", reason)
 	}
 }
 
-// sources writes the citations of a source with their links, and the quotation of the first one. A citation of the interface document is written
-// with its words in place of a link, because that document has none.
-func (e *explanation) sources(s requirement.Source, quote string) {
+// writeSources writes the citations of a source with their links, and the quotation of the first one. A citation of the interface document is
+// written with its words in place of a link, because that document has none.
+func (e *explanation) writeSources(s requirement.Source, quote string) {
 	also := "see also"
 	for i, c := range s.Citations {
 		where := c.URL
@@ -163,40 +164,41 @@ func (e *explanation) sources(s requirement.Source, quote string) {
 			}
 		}
 		if i == 0 {
-			e.part("source", c.Text+" "+where)
-			e.part("says", "“"+quote+"”")
+			e.writePart("source", c.Text+" "+where)
+			e.writePart("says", "“"+quote+"”")
 			continue
 		}
-		e.part(also, c.Text+" "+where)
+		e.writePart(also, c.Text+" "+where)
 		also = ""
 	}
 }
 
-// deviations writes and returns the deviations of the sandbox that the requirement detected when the kill matrix was measured.
-func (e *explanation) deviations(id requirement.ID) []verdict.Deviation {
+// writeDeviations writes and returns the deviations of the sandbox that the requirement detected when the kill matrix was
+// measured.
+func (e *explanation) writeDeviations(id requirement.ID) []verdict.Deviation {
 	deviations := verdict.RecordedMatrix().KilledBy(id)
 	for i, d := range deviations {
 		label := ""
 		if i == 0 {
 			label = "proved by"
 		}
-		e.part(label, d.Name+": "+d.Why)
+		e.writePart(label, d.Name+": "+d.Why)
 	}
 	if slices.Contains(verdict.AttestedRequirements(), id) {
-		e.part("proved by", "no deviation: it cannot be tried without harm, so only the operator can attest it")
+		e.writePart("proved by", "no deviation: it cannot be tried without harm, so only the operator can attest it")
 	}
 	return deviations
 }
 
-// part writes a label with its text wrapped beside it. It writes nothing if the text is empty.
-func (e *explanation) part(label, text string) {
+// writePart writes a label with its text wrapped beside it. It writes nothing if the text is empty.
+func (e *explanation) writePart(label, text string) {
 	if text == "" {
 		return
 	}
 	e.text.WriteString(report.Hang(fmt.Sprintf("%-16s", label), text, e.width) + "\n")
 }
 
-// levelTexts describe where a requirement comes from.
+// levelTexts says for each level where a requirement comes from.
 func levelTexts() map[requirement.Level]string {
 	return map[requirement.Level]string{
 		requirement.Network:        "network: the interface document binds its nodes",
@@ -206,7 +208,7 @@ func levelTexts() map[requirement.Level]string {
 	}
 }
 
-// gateTexts describe what a failure costs.
+// gateTexts says for each gate what a failure costs.
 func gateTexts() map[requirement.Gate]string {
 	return map[requirement.Gate]string{
 		requirement.Gating:      "gating: a failure costs the certificate",
@@ -218,33 +220,33 @@ func gateTexts() map[requirement.Gate]string {
 // writeClientRule explains a rule for clients.
 func (e *explanation) writeClientRule(r clientrules.Rule) {
 	e.text.WriteString(string(r.ID) + "  " + r.Title + "\n\n")
-	e.part("for", "clients: rin sandbox judges them by what they send")
-	e.part("level", clientLevelTexts()[r.Level])
+	e.writePart("for", "clients: rin sandbox judges them by what they send")
+	e.writePart("level", clientLevelTexts()[r.Level])
 	label := "source"
 	for _, s := range r.Sources {
 		where := s.Link
 		if rule, ok := requirement.InterfaceRule(requirement.Citation{Text: "Interface document, " + s.Text}); ok {
 			where = "(" + rule.Place + "): “" + strings.Join(rule.Words, "” “") + "”"
 		}
-		e.part(label, strings.TrimSpace(s.Text+" "+where))
+		e.writePart(label, strings.TrimSpace(s.Text+" "+where))
 		label = "see also"
 	}
-	e.part("why", r.Why)
-	e.part("fix", r.Fix)
+	e.writePart("why", r.Why)
+	e.writePart("fix", r.Fix)
 	e.text.WriteString("\nSee what your client does:\nrin sandbox                                in another terminal, then\nrin sandbox report\n")
 }
 
 // writeOutcome explains a fault of rin client-test that is not a breach of a rule.
 func (e *explanation) writeOutcome(o clienttest.Outcome) {
 	e.text.WriteString(string(o.ID) + "  " + o.Title + "\n\n")
-	e.part("for", "clients: rin client-test finds it")
-	e.part("level", "fault: rin client-test ends with 1, or with 3 if no run sent a request")
-	e.part("found", o.Found)
-	e.part("fix", o.Fix)
+	e.writePart("for", "clients: rin client-test finds it")
+	e.writePart("level", "fault: rin client-test ends with 1, or with 3 if no run sent a request")
+	e.writePart("found", o.Found)
+	e.writePart("fix", o.Fix)
 	e.text.WriteString("\nSee what your client does:\nrin client-test -- YOUR CLIENT\n")
 }
 
-// clientLevelTexts describe what breaking a rule for clients means.
+// clientLevelTexts says for each level what it means to break a rule for clients.
 func clientLevelTexts() map[clientrules.Level]string {
 	return map[clientrules.Level]string{
 		clientrules.Fault: "fault: it breaks a rule, gives a secret away, or loses data; rin sandbox report ends with 1",
@@ -260,13 +262,13 @@ func (e *explanation) writeDeviation(d fault.Deviation) {
 		kind = "a benign habit of a node: unusual and correct"
 	}
 	fmt.Fprintf(&e.text, "%s  %s\n\n", d.Name, kind)
-	e.part("why", d.Why)
-	e.requirements("breaks", d.Breaks)
-	e.requirements("of these, it leaves open", d.Opens)
-	e.requirements("may break", d.May)
-	e.requirements("warns", d.Warns)
+	e.writePart("why", d.Why)
+	e.writeRequirements("breaks", d.Breaks)
+	e.writeRequirements("of these, it leaves open", d.Opens)
+	e.writeRequirements("may break", d.May)
+	e.writeRequirements("warns", d.Warns)
 	if d.Rare {
-		e.part("seen", "by few kinds of requests: a run of standard effort may miss it, runs with --history or --effort deep find it")
+		e.writePart("seen", "by few kinds of requests: a run of standard effort may miss it, runs with --history or --effort deep find it")
 	}
 	if d.Transport != nil {
 		fmt.Fprintf(&e.text, "\nSee it, as a node with TLS:\nrin sandbox --tls --deviate %s\n", d.Name)
@@ -275,11 +277,11 @@ func (e *explanation) writeDeviation(d fault.Deviation) {
 	fmt.Fprintf(&e.text, "\nSee it, as a report and as a node:\nrin demo --deviate %[1]s\nrin sandbox --deviate %[1]s\nrin sandbox deviate %[1]s                    at a running sandbox\n", d.Name)
 }
 
-// requirements lists requirements by id and title.
-func (e *explanation) requirements(label string, ids []string) {
+// writeRequirements lists requirements by id and title.
+func (e *explanation) writeRequirements(label string, ids []string) {
 	for _, id := range ids {
 		r, _ := requirement.Find(requirement.ID(id))
-		e.part(label, id+": "+r.Title)
+		e.writePart(label, id+": "+r.Title)
 		label = ""
 	}
 }
@@ -288,10 +290,10 @@ func (e *explanation) requirements(label string, ids []string) {
 func (e *explanation) writeScenario(s fault.Scenario) {
 	fmt.Fprintf(&e.text, "%s  a scenario: a sequence of faults, then good answers\n\n", s.Name)
 	for _, part := range scenarioParts(s) {
-		e.part(part[0], part[1])
+		e.writePart(part[0], part[1])
 	}
 	if s.MayStop {
-		e.part("ends", "a good client may end with an error here")
+		e.writePart("ends", "a good client may end with an error here")
 	}
 	options := ""
 	if s.Name == fault.Answer {

@@ -90,10 +90,10 @@ var _ = Describe("The command line", func() {
 		page := string(read(dir, "man/rin-sandbox.1"))
 		Expect(page).To(MatchRegexp(`(?s)\n\.SS Where it listens\n\.TP\n.*\n\.SS The network\n.*\n\.SS Operation\n.*\n\.SS Other\n\.TP\n\\fB\\-h\\fR, `))
 		Expect(page).To(ContainSubstring("\n\\fB\\-\\-scenario\\fR \\fINAME\\fR\n"))
-		again := filepath.Join(GinkgoT().TempDir(), "again")
-		Expect(rin(nil, "manual", again).code).To(Equal(0))
+		secondDir := filepath.Join(GinkgoT().TempDir(), "again")
+		Expect(rin(nil, "manual", secondDir).code).To(Equal(0))
 		for _, name := range []string{"man/rin.1", "man/rin-sandbox.1", "completion/rin.bash", "completion/_rin", "completion/rin.fish", "completion/rin.ps1"} {
-			Expect(read(again, name)).To(Equal(read(dir, name)), name)
+			Expect(read(secondDir, name)).To(Equal(read(dir, name)), name)
 			Expect(len(read(dir, name))).To(BeNumerically(">", 1000), name)
 		}
 		Expect(rin(nil, "manual", filepath.Join(dir, "man", "rin.1")).code).To(Equal(2))

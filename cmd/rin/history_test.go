@@ -27,8 +27,8 @@ var _ = Describe("The kinds of requests that a run draws at random", func() {
 		_, other := n.certify("--profile", "auth")
 		seed, drawn := drawnBy(first)
 		Expect(seed).To(Equal("4711"))
-		again, drawnAgain := drawnBy(second)
-		Expect(again).To(Equal("4711"))
+		repeatedSeed, drawnAgain := drawnBy(second)
+		Expect(repeatedSeed).To(Equal("4711"))
 		Expect(drawnAgain).To(Equal(drawn))
 		seed, drawnElse := drawnBy(other)
 		Expect(seed).NotTo(Or(BeEmpty(), Equal("4711")))
@@ -84,10 +84,10 @@ var _ = Describe("The kinds of requests that a run draws at random", func() {
 	})
 
 	DescribeTable("need valid flags",
-		func(says string, args ...string) {
+		func(message string, args ...string) {
 			got, _ := newNode(nil).certify(args...)
 			Expect(got.code).To(Equal(2))
-			Expect(got.err).To(ContainSubstring(says))
+			Expect(got.err).To(ContainSubstring(message))
 		},
 		Entry("a seed", "--seed: expected a number", "--seed", "abc"),
 		Entry("an effort", "is not an effort", "--effort", "huge"),

@@ -16,8 +16,8 @@ import (
 )
 
 var _ = Describe("rin judge", func() {
-	// recorded makes a run and returns its evidence, decompressed.
-	recorded := func() string {
+	// recordRun makes a run and returns its evidence, decompressed.
+	recordRun := func() string {
 		GinkgoHelper()
 		_, dir := newNode(nil).certify("--profile", "auth", "--only", "TOK-01,TER-01")
 		_, text, err := test.ReadOutput(filepath.Join(dir, "evidence.jsonl.gz"))
@@ -41,7 +41,7 @@ var _ = Describe("rin judge", func() {
 	}
 
 	It("reads evidence compressed, decompressed, from standard input, and of version 1", func() {
-		text := recorded()
+		text := recordRun()
 		for _, content := range [][]byte{zipped(text), []byte(text)} {
 			got := judge(content)
 			Expect(got.code).To(Equal(0), got.out+got.err)
@@ -57,22 +57,22 @@ var _ = Describe("rin judge", func() {
 	})
 
 	It("refuses evidence that contradicts itself with exit code 1, says where, and writes no report", func() {
-		text := recorded()
+		text := recordRun()
 		wrongSecret := regexp.MustCompile(`.*"exchange":{"label":"token.wrong-secret".*\n`)
-		for changed, says := range map[string]string{
+		for changed, message := range map[string]string{
 			strings.Replace(text, `invalid_client`, `invalid_clients`, 1):     "its content was changed",
 			strings.Replace(text, `"attempts":1`, `"attempts":100000`, 1):     "requests recorded, and",
 			strings.Replace(text, `"durationNs":`, `"durationNs":9999999`, 1): "after it was recorded at",
 			wrongSecret.ReplaceAllString(text, ""):                            `"token.wrong-secret"`,
 		} {
-			Expect(changed).NotTo(Equal(text), says)
+			Expect(changed).NotTo(Equal(text), message)
 			path := filepath.Join(GinkgoT().TempDir(), "evidence.jsonl.gz")
 			Expect(os.WriteFile(path, zipped(changed), 0o600)).To(Succeed())
 			dir := GinkgoT().TempDir()
 			got := rinIn(dir, "", nil, "judge", path)
 			Expect(got.code).To(Equal(1), got.out+got.err)
 			Expect(got.out).To(BeEmpty())
-			Expect(got.err).To(SatisfyAll(ContainSubstring("contradicts itself and is not judged: evidence"), ContainSubstring(says), ContainSubstring("hint: ")))
+			Expect(got.err).To(SatisfyAll(ContainSubstring("contradicts itself and is not judged: evidence"), ContainSubstring(message), ContainSubstring("hint: ")))
 			Expect(filepath.Join(dir, "rin-report")).NotTo(BeAnExistingFile())
 		}
 	})
@@ -85,17 +85,17 @@ var _ = Describe("rin judge", func() {
 		planned := regexp.MustCompile(`,"info\.tampered"|"info\.tampered",`)
 		cut := planned.ReplaceAllString(exchange.ReplaceAllString(text, ""), "")
 		Expect(strings.Contains(cut, `"info.tampered"`)).To(BeFalse())
-		at := GinkgoT().TempDir()
-		path := filepath.Join(at, "evidence.jsonl.gz")
+		folder := GinkgoT().TempDir()
+		path := filepath.Join(folder, "evidence.jsonl.gz")
 		Expect(os.WriteFile(path, zipped(cut), 0o600)).To(Succeed())
-		again := filepath.Join(at, "again")
-		for _, args := range [][]string{{"judge", path, "--report-dir", again}, {"verify", path}, {"diff", path, path}} {
+		secondDir := filepath.Join(folder, "again")
+		for _, args := range [][]string{{"judge", path, "--report-dir", secondDir}, {"verify", path}, {"diff", path, path}} {
 			got := rin(nil, args...)
 			Expect(got.code).To(Equal(1), got.out+got.err)
 			Expect(got.out + got.err).To(SatisfyAll(ContainSubstring(`label "info.tampered"`),
 				ContainSubstring("a run of this target, profile, document and seed plans it, and it is missing")))
 		}
-		Expect(again).NotTo(BeAnExistingFile())
+		Expect(secondDir).NotTo(BeAnExistingFile())
 	})
 
 	It("judges what is complete of a file that was cut off", func() {

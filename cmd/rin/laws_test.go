@@ -176,8 +176,9 @@ var _ = Describe("The architecture", func() {
 			all = listPackages()
 		}
 	})
-	// each checks the package in a directory and every package below it, and reports those with offences.
-	each := func(relPath string, offence func(pkg) []string) {
+	// checkBelow checks the package in a directory and every package below it, and reports those with
+	// offences.
+	checkBelow := func(relPath string, offence func(pkg) []string) {
 		GinkgoHelper()
 		checked := 0
 		offences := map[string][]string{}
@@ -200,7 +201,7 @@ var _ = Describe("The architecture", func() {
 	}
 
 	It("lets top-level folders import each other in one direction only", func() {
-		each("", func(p pkg) []string {
+		checkBelow("", func(p pkg) []string {
 			if p.relPath() == testOnly {
 				return nil
 			}
@@ -210,7 +211,7 @@ var _ = Describe("The architecture", func() {
 	})
 
 	It("lets the packages of a top-level folder import each other in one direction only", func() {
-		each("", orderViolations)
+		checkBelow("", orderViolations)
 		var existing []string
 		for _, p := range all {
 			existing = append(existing, p.relPath())
@@ -258,48 +259,48 @@ var _ = Describe("The architecture", func() {
 	})
 
 	It("keeps conformance apart from sandbox and fixtures, so that a shared type cannot hide a shared mistake", func() {
-		each("conformance", func(p pkg) []string { return reaches(p.Deps, "sandbox", "fixtures") })
-		each("sandbox", func(p pkg) []string { return reaches(p.Deps, "conformance") })
-		each("fixtures", func(p pkg) []string { return reaches(p.Deps, "conformance", "sandbox") })
+		checkBelow("conformance", func(p pkg) []string { return reaches(p.Deps, "sandbox", "fixtures") })
+		checkBelow("sandbox", func(p pkg) []string { return reaches(p.Deps, "conformance") })
+		checkBelow("fixtures", func(p pkg) []string { return reaches(p.Deps, "conformance", "sandbox") })
 	})
 
 	It("keeps the tests of conformance, sandbox and fixtures apart likewise: those that need several live under cmd/rin/test", func() {
-		each("conformance", func(p pkg) []string { return reaches(p.testImports(), "cmd", "tui", "sandbox", "fixtures") })
-		each("sandbox", func(p pkg) []string { return reaches(p.testImports(), "cmd", "tui", "conformance") })
-		each("fixtures", func(p pkg) []string { return reaches(p.testImports(), "cmd", "tui", "conformance", "sandbox") })
+		checkBelow("conformance", func(p pkg) []string { return reaches(p.testImports(), "cmd", "tui", "sandbox", "fixtures") })
+		checkBelow("sandbox", func(p pkg) []string { return reaches(p.testImports(), "cmd", "tui", "conformance") })
+		checkBelow("fixtures", func(p pkg) []string { return reaches(p.testImports(), "cmd", "tui", "conformance", "sandbox") })
 	})
 
 	It("keeps the tour apart from the sandbox: the command passes a function that starts one", func() {
-		each("tui", func(p pkg) []string {
+		checkBelow("tui", func(p pkg) []string {
 			if p.relPath() == testOnly { // only tests import it: see the next It
 				return nil
 			}
 			return reaches(p.Deps, "sandbox", "fixtures")
 		})
-		each("tui", imports("net/http/httputil", "net"))
+		checkBelow("tui", imports("net/http/httputil", "net"))
 	})
 
 	It("leaves the helpers of tests to tests", func() {
-		each("", func(p pkg) []string { return reaches(p.Deps, testOnly, "cmd/rin/test") })
+		checkBelow("", func(p pkg) []string { return reaches(p.Deps, testOnly, "cmd/rin/test") })
 	})
 
 	It("keeps judging free of network, processes, files and logs", func() {
 		forbidden := imports("os", "os/exec", "net", "net/http", "log", "log/slog", module+"conformance/openapi/validate")
-		each("conformance/requirement", forbidden)
-		each("conformance/verdict", forbidden)
-		each("conformance/report", forbidden)
+		checkBelow("conformance/requirement", forbidden)
+		checkBelow("conformance/verdict", forbidden)
+		checkBelow("conformance/report", forbidden)
 	})
 
 	It("keeps asking apart from judging", func() {
 		for _, relPath := range []string{"conformance/probe", "conformance/recorder", "conformance/tokenforge", "conformance/evidence"} {
-			each(relPath, func(p pkg) []string {
+			checkBelow(relPath, func(p pkg) []string {
 				return reaches(p.Deps, "conformance/requirement", "conformance/verdict", "conformance/report")
 			})
 		}
 	})
 
 	It("keeps Ginkgo and Gomega in the suite", func() {
-		each("", func(p pkg) []string {
+		checkBelow("", func(p pkg) []string {
 			if p.relPath() == "conformance/suite" {
 				return nil
 			}
@@ -308,7 +309,7 @@ var _ = Describe("The architecture", func() {
 	})
 
 	It("names packages after roles and documents each", func() {
-		each("", func(p pkg) []string {
+		checkBelow("", func(p pkg) []string {
 			var faults []string
 			if slices.Contains([]string{"util", "utils", "common", "helpers", "misc"}, path.Base(p.ImportPath)) {
 				faults = append(faults, "a name without a role")
@@ -334,7 +335,7 @@ var _ = Describe("The architecture", func() {
 	}
 
 	It("has no init functions", func() {
-		each("", func(p pkg) []string {
+		checkBelow("", func(p pkg) []string {
 			var found []string
 			for d, name := range declarations(p) {
 				if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
@@ -346,7 +347,7 @@ var _ = Describe("The architecture", func() {
 	})
 
 	It("has no package-level state: a variable is an error, a pattern, an embedded file or a table of fixed length", func() {
-		each("", func(p pkg) []string {
+		checkBelow("", func(p pkg) []string {
 			if p.relPath() == "tui/quiet" { // it acts before main begins
 				return nil
 			}

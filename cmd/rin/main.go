@@ -115,7 +115,7 @@ func versionCommand(w environment) *cobra.Command {
 	}
 }
 
-// versions returns what a bug report should include.
+// versions returns the versions that a bug report should include.
 func versions() string {
 	var commit string
 	if revision := buildSetting("vcs.revision"); revision != "" {
@@ -155,7 +155,8 @@ func buildSetting(key string) string {
 	return ""
 }
 
-// workerCommand is the child process that rin starts itself. Users do not call it.
+// workerCommand returns the command of the child process, which rin starts itself. Users do not
+// call it.
 func workerCommand(w environment) *cobra.Command {
 	return &cobra.Command{
 		Use:    "worker",

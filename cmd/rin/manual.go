@@ -65,9 +65,9 @@ func writeManual(root *cobra.Command, dir string) error {
 }
 
 // withSubcommands returns a command and all visible commands below it.
-func withSubcommands(of *cobra.Command) []*cobra.Command {
-	all := []*cobra.Command{of}
-	for _, c := range of.Commands() {
+func withSubcommands(root *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{root}
+	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() {
 			all = append(all, withSubcommands(c)...)
 		}

@@ -30,9 +30,9 @@ func newFakeTerminal(columns, rows int) *fakeTerminal {
 func (t *fakeTerminal) Write(p []byte) (int, error) {
 	sequence := regexp.MustCompile(`^\x1b\[(\d*)([AKJ])`)
 	for text := string(p); text != ""; {
-		if at := sequence.FindStringSubmatch(text); at != nil {
-			n, _ := strconv.Atoi(at[1])
-			switch at[2] {
+		if match := sequence.FindStringSubmatch(text); match != nil {
+			n, _ := strconv.Atoi(match[1])
+			switch match[2] {
 			case "A":
 				t.y -= max(n, 1)
 				t.lost = t.lost || t.y < 0
@@ -45,7 +45,7 @@ func (t *fakeTerminal) Write(p []byte) (int, error) {
 					t.lines[y] = nil
 				}
 			}
-			text = text[len(at[0]):]
+			text = text[len(match[0]):]
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(text)

@@ -165,9 +165,9 @@ func runGitLabJob(j job, project, fakeRin string, env ...string) (out string, ca
 	for name, value := range j.Variables {
 		run.Env = append(run.Env, name+"="+strings.ReplaceAll(value, "$CI_PROJECT_DIR", project))
 	}
-	said, err := run.CombinedOutput()
-	Expect(err).NotTo(HaveOccurred(), string(said))
-	return string(said), strings.Split(strings.TrimSpace(string(read(tools, "calls"))), "\n")
+	output, err := run.CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), string(output))
+	return string(output), strings.Split(strings.TrimSpace(string(read(tools, "calls"))), "\n")
 }
 
 // needPrograms skips the spec, loudly, on a machine that lacks a program.

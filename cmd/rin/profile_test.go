@@ -66,13 +66,13 @@ var _ = Describe("Without --profile", func() {
 		n := newNode(nil)
 		got, dir := certify(n, nil, "--profile", "auth", "--list-operation", "listFundings", "--allow-origin", "https://other.example", "--wait", "2s")
 		Expect(got.code).To(Equal(0), got.out+got.err)
-		said := []string{"--spec-url was given and not used", "--list-operation was given and not used: the profile auth has no use for it",
+		notes := []string{"--spec-url was given and not used", "--list-operation was given and not used: the profile auth has no use for it",
 			"--allow-origin https://other.example was given and not used: nothing of the node is there", "--wait 2s was given and not used: the token lives"}
-		for _, text := range said {
+		for _, text := range notes {
 			Expect(words(got.err)).To(ContainSubstring(text))
 			Expect(words(got.out)).To(ContainSubstring(text))
 		}
-		Expect(reportFiles(dir)["report.html"]).To(ContainSubstring(said[1]))
+		Expect(reportFiles(dir)["report.html"]).To(ContainSubstring(notes[1]))
 		dir = GinkgoT().TempDir()
 		document := filepath.Join(dir, "openapi.yaml")
 		Expect(os.WriteFile(document, []byte("openapi: 3.0.3\npaths:\n  /fundings:\n    get: {}\n"), 0o600)).To(Succeed())

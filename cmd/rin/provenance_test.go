@@ -65,9 +65,9 @@ var _ = Describe("A report", func() {
 			got := rin(n.env(), "certify", "--registry", registry, "--node", "XA", "--profile", "auth", "--only", "TOK-01", "--report-dir", out,
 				"--cacert", authorities, "--allow-origin", "https://other.example", "--client-id", n.clients[0].ClientID, "--client-secret", "env:SECRET")
 			Expect(got.code).To(Equal(0), got.out+got.err)
-			said := reportFiles(out)
-			said["the terminal"] = words(got.out)
-			for name, text := range said {
+			files := reportFiles(out)
+			files["the terminal"] = words(got.out)
+			for name, text := range files {
 				text = strings.ReplaceAll(strings.ReplaceAll(text, " ", ""), "\n", "") // a digest may be wrapped
 				Expect(text).To(And(ContainSubstring(digestOf(private)), ContainSubstring(digestOf(authorities)), ContainSubstring("https://other.example")), name)
 			}
@@ -78,11 +78,11 @@ var _ = Describe("A report", func() {
 	It("names the evidence file that was judged again, with its digest and its first run", func() {
 		_, dir := newNode(nil).certify("--profile", "auth", "--only", "TOK-01")
 		Expect(reportFiles(dir)).To(HaveEach(Not(ContainSubstring("udged again"))))
-		recorded, again := evidenceIn(dir), GinkgoT().TempDir()
-		got := rin(nil, "judge", recorded, "--report-dir", again)
+		recorded, secondDir := evidenceIn(dir), GinkgoT().TempDir()
+		got := rin(nil, "judge", recorded, "--report-dir", secondDir)
 		Expect(got.code).To(Equal(0), got.out+got.err)
 		Expect(words(got.out)).To(And(ContainSubstring("Judged again: rin judge read "+filepath.Base(recorded)), ContainSubstring("evidence of the run of")))
-		for name, text := range reportFiles(again) {
+		for name, text := range reportFiles(secondDir) {
 			Expect(text).To(ContainSubstring(digestOf(recorded)), name)
 		}
 	})

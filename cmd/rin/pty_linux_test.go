@@ -74,7 +74,7 @@ func startOnTerminal(answers bool, typed string, command *exec.Cmd) (*terminal, 
 // watch records the output of the command, and answers its queries.
 func (s *terminal) watch(answers bool) {
 	defer close(s.drained)
-	buffer, asked := make([]byte, 1<<16), 0
+	buffer, answered := make([]byte, 1<<16), 0
 	for {
 		n, err := s.screen.Read(buffer)
 		s.mu.Lock()
@@ -85,8 +85,8 @@ func (s *terminal) watch(answers bool) {
 			close(s.framed)
 		}
 		s.mu.Unlock()
-		if questions := strings.Count(shown, "\x1b[c"); answers && questions > asked {
-			asked = questions
+		if questions := strings.Count(shown, "\x1b[c"); answers && questions > answered {
+			answered = questions
 			s.types("\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62;22c")
 		}
 		if err != nil {

@@ -35,7 +35,7 @@ type recordSource struct {
 	budget   int // requests
 	token    probe.Token
 	tokens   []string        // all tokens of the run
-	document []byte          // the node's own, as served
+	document []byte          // the node's document, as served
 	node     probe.Node      // set by useDocument
 	bases    []operationBase // those that answered with 200
 	// partial keeps the answers of interrupted runs; nil if there are none.

@@ -94,7 +94,7 @@ func (s *echoingNode) addClients(clients ...string) {
 	}
 }
 
-// wrap adds to each answer the secrets of its request.
+// wrap adds the secrets of each request to its answer.
 func (s *echoingNode) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent, _ := io.ReadAll(io.LimitReader(r.Body, 1<<16))
@@ -258,30 +258,30 @@ var _ = Describe("Secrets", func() {
 			}
 			return got
 		}
-		whole, parted := newRegistry(policy), newRegistry(policy)
-		for _, r := range []*registryDir{&whole, &parted} {
+		single, parted := newRegistry(policy), newRegistry(policy)
+		for _, r := range []*registryDir{&single, &parted} {
 			r.env = env
 			r.write(entryOf("LOUD", loud.URL), entryOf("SLY", hiding.URL))
 		}
 		run(parted, "run", "--shard", "1/1")
 		run(parted, "merge")
-		run(whole, "run")
-		asked := run(whole, "admit", "SLY", "--control", "well-known")
-		answer.Store(regexp.MustCompile(`alone:\n +([0-9a-f]{32})`).FindStringSubmatch(asked.out)[1])
-		admitted := run(whole, "admit", "SLY", "--control", "well-known")
+		run(single, "run")
+		first := run(single, "admit", "SLY", "--control", "well-known")
+		answer.Store(regexp.MustCompile(`alone:\n +([0-9a-f]{32})`).FindStringSubmatch(first.out)[1])
+		admitted := run(single, "admit", "SLY", "--control", "well-known")
 		Expect(admitted.out).To(ContainSubstring("delayed check: "))
-		run(whole, "admit", "LOUD")
-		run(whole, "site", "--reports")
-		run(whole, "try")
-		run(whole, "try", "--json")
+		run(single, "admit", "LOUD")
+		run(single, "site", "--reports")
+		run(single, "try")
+		run(single, "try", "--json")
 		for _, file := range []string{"LOUD/run.zip", "SLY"} {
 			for _, form := range []string{"--explain", "--json"} {
-				outputs["verify "+file+form] = rin(nil, "verify", filepath.Join(whole.path, "pages", "nodes", file), form).out
+				outputs["verify "+file+form] = rin(nil, "verify", filepath.Join(single.path, "pages", "nodes", file), form).out
 			}
 		}
-		outputs["verify"] = rin(nil, "verify", filepath.Join(whole.path, "pages", "status.jwt"), "--key", filepath.Join(whole.path, "operator.pub")).out
+		outputs["verify"] = rin(nil, "verify", filepath.Join(single.path, "pages", "status.jwt"), "--key", filepath.Join(single.path, "operator.pub")).out
 
-		for _, r := range []registryDir{whole, parted} {
+		for _, r := range []registryDir{single, parted} {
 			for name, text := range r.texts() {
 				outputs[name] = text
 			}

@@ -99,7 +99,7 @@ func (r registryDir) admit(cmd *cobra.Command, w environment, entry string, flag
 	if err != nil {
 		return err
 	}
-	if flags.secret, err = placeOf(flags.secret); err != nil {
+	if flags.secret, err = absolutePlace(flags.secret); err != nil {
 		return err
 	}
 	document, err := r.document(ctx, w)
@@ -314,7 +314,7 @@ func entryText(w environment, entry string, d registry.Document) ([]byte, error)
 		found, err := probe.FindEntry(d.Text, entry)
 		return found.Raw, err
 	}
-	if at, err := os.Stat(entry); err == nil && at.Size() > 1<<20 {
+	if info, err := os.Stat(entry); err == nil && info.Size() > 1<<20 {
 		return nil, usage(fmt.Errorf("%s has more than a megabyte", entry), "name a file with one registry entry")
 	}
 	text, err := w.readFile(entry)
@@ -331,9 +331,9 @@ func entryText(w environment, entry string, d registry.Document) ([]byte, error)
 	return text, nil
 }
 
-// placeOf checks the place of a secret on the command line, and makes the path in file:PATH absolute: here it is relative to the working directory, in
-// registry.yaml to the directory of the registry. Standard input is not a place, because nightly runs read the secret again.
-func placeOf(place string) (string, error) {
+// absolutePlace checks the place of a secret on the command line, and makes the path in file:PATH absolute: here it is relative to the working
+// directory, in registry.yaml to the directory of the registry. Standard input is not a place, because nightly runs read the secret again.
+func absolutePlace(place string) (string, error) {
 	kind, rest, _ := strings.Cut(place, ":")
 	switch {
 	case place == "" || kind == "env" && rest != "" || kind == "exec" && rest != "":
@@ -360,7 +360,7 @@ func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
 }
 
-// newProver returns a prover that asks for proofs of control over the network. It follows no redirects, because they may lead away from the node.
+// newProver returns a prover that looks for proofs of control by HTTP and DNS. It follows no redirects, because they may lead away from the node.
 func newProver(authorities []byte) (registry.Prover, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxResponseHeaderBytes = maxReplyHeader

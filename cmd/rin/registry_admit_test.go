@@ -48,9 +48,9 @@ var _ = Describe("A repeated rin registry admit", func() {
 		Expect(got.code).To(Equal(0), got.out+got.err)
 		Expect(got.out).To(MatchRegexp(`the node is tested again: the node did not pass in the run of \d{4}-`))
 
-		again := admit()
-		Expect(again.code).To(Equal(3))
-		Expect(again.out).To(MatchRegexp(`this command begins a new admission, which proves control again: the node was admitted on \d{4}-\d\d-\d\d`))
+		repeated := admit()
+		Expect(repeated.code).To(Equal(3))
+		Expect(repeated.out).To(MatchRegexp(`this command begins a new admission, which proves control again: the node was admitted on \d{4}-\d\d-\d\d`))
 		Expect(admit().out).To(ContainSubstring("this command continues the admission that began on"))
 	})
 
@@ -111,10 +111,10 @@ var _ = Describe("A repeated rin registry admit", func() {
 	It("refuses what is not a place that later runs can read, before it begins anything", func() {
 		r := newRegistry("defaults: {profile: auth}\n")
 		r.write(entryOf("XA", "https://xa.example"))
-		for place, says := range map[string]string{"-": "got - (standard input)", "hunter2": "got something else, which is not shown", "env:": "got something else", "vault:x": "got something else"} {
+		for place, message := range map[string]string{"-": "got - (standard input)", "hunter2": "got something else, which is not shown", "env:": "got something else", "vault:x": "got something else"} {
 			got := r.rin("admit", "XA", "--client-secret", place)
 			Expect(got.code).To(Equal(2), got.out+got.err)
-			Expect(got.err).To(And(ContainSubstring("--client-secret: expected env:NAME, file:PATH or exec:COMMAND, "+says), Not(ContainSubstring("hunter2")), Not(ContainSubstring("or - for standard input"))))
+			Expect(got.err).To(And(ContainSubstring("--client-secret: expected env:NAME, file:PATH or exec:COMMAND, "+message), Not(ContainSubstring("hunter2")), Not(ContainSubstring("or - for standard input"))))
 		}
 		Expect(filepath.Join(r.path, "admissions")).NotTo(BeAnExistingFile())
 		both := r.rin("site", "--reports", "--remove-reports")

@@ -60,7 +60,7 @@ an id that can be used, or with a member twice.`,
 
 // readRegistryFile reads a registry document in a file.
 func readRegistryFile(w environment, path string) (registry.Document, error) {
-	if at, err := os.Stat(path); err == nil && at.Size() > registry.MaxDocument {
+	if info, err := os.Stat(path); err == nil && info.Size() > registry.MaxDocument {
 		return registry.Document{}, usage(fmt.Errorf("%s has more than %d bytes", path, registry.MaxDocument), "name the file of a registry document")
 	}
 	if isURL(path) {

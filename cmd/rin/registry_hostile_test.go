@@ -19,8 +19,8 @@ import (
 	"github.com/onsi/gomega/gexec"
 )
 
-// What goes wrong around a registry: its document, its nodes, its disk. nights_test.go of package registry has the rest: ids twice, URLs that move, secrets
-// that were rotated, clocks.
+// These tests cover faults of a registry's document, of its nodes and of its disk. nights_test.go of package registry covers other faults: ids twice,
+// URLs that move, secrets that were rotated, clocks.
 var _ = Describe("A night of rin registry run under bad conditions", func() {
 	It("refuses a document at a URL that is HTML, huge or has shrunk, keeps the history, and goes on when the operator accepts it", func() {
 		good := newNode(nil)
@@ -135,9 +135,9 @@ var _ = Describe("A night of rin registry run under bad conditions", func() {
 		Expect(got.out).To(ContainSubstring("2 passed, 0 failed, 0 untested\n"))
 
 		limited(8) // the next command finds the history as it was
-		again := r.rin("run")
-		Expect(again.code).To(Equal(0), again.out+again.err)
-		Expect(again.out).To(And(ContainSubstring("2 counted before"), ContainSubstring("status: 2 valid")))
+		repeated := r.rin("run")
+		Expect(repeated.code).To(Equal(0), repeated.out+repeated.err)
+		Expect(repeated.out).To(And(ContainSubstring("2 counted before"), ContainSubstring("status: 2 valid")))
 	})
 
 	It("loses nothing to a full disk while it merges or admits", func() {
@@ -181,9 +181,9 @@ var _ = Describe("A night of rin registry run under bad conditions", func() {
 		Expect(full.err).To(ContainSubstring("file too large"))
 		admitted := r.rin("admit", "A", "--control", "well-known")
 		Expect(admitted.code).To(Equal(0), admitted.out+admitted.err)
-		again := r.rin("merge")
-		Expect(again.code).To(Equal(0), again.out+again.err)
-		Expect(again.out).To(ContainSubstring("2 counted before"))
+		repeated := r.rin("merge")
+		Expect(repeated.code).To(Equal(0), repeated.out+repeated.err)
+		Expect(repeated.out).To(ContainSubstring("2 counted before"))
 	})
 
 	It("refuses a second admission of a node and a second run of a shard meanwhile, and counts once what two merges join at once", func() {

@@ -87,13 +87,13 @@ func (m *moments) watch(dir string) (stop func()) {
 	return func() { _ = events.Close(); running.Wait() }
 }
 
-// killed is a registry whose commands are killed, and the nodes in it.
-type killed struct {
+// killedRegistry is a registry whose commands are killed, and the nodes in it.
+type killedRegistry struct {
 	registryDir
 	now *atomic.Pointer[moments] // of the command that runs
 }
 
-func (k killed) observed(next http.Handler) http.Handler {
+func (k killedRegistry) observed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		k.now.Load().request()
 		next.ServeHTTP(w, req)
@@ -101,7 +101,7 @@ func (k killed) observed(next http.Handler) http.Handler {
 }
 
 // run runs a command of rin registry, and kills it at the moment that m names.
-func (k killed) run(m *moments, args ...string) outcome {
+func (k killedRegistry) run(m *moments, args ...string) outcome {
 	GinkgoHelper()
 	cmd := exec.Command(binary, append([]string{"registry", args[0], k.path}, args[1:]...)...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + os.Getenv("XDG_RUNTIME_DIR")}, k.env...)
@@ -118,9 +118,10 @@ func (k killed) run(m *moments, args ...string) outcome {
 	return outcome{session.ExitCode(), string(session.Out.Contents()), string(session.Err.Contents())}
 }
 
-// drawMoment draws a moment among those of a complete run: a request or a change of a file, each as often.
-func drawMoment(random *rand.Rand, whole *moments) *moments {
-	requests, changes := whole.requests.Load(), whole.changes.Load()
+// drawMoment draws a moment among those of a complete run: a request or a change of a file, with equal
+// probability.
+func drawMoment(random *rand.Rand, total *moments) *moments {
+	requests, changes := total.requests.Load(), total.changes.Load()
 	if requests > 0 && random.IntN(2) == 0 {
 		return &moments{atRequest: 1 + random.Int64N(requests)}
 	}
@@ -128,9 +129,9 @@ func drawMoment(random *rand.Rand, whole *moments) *moments {
 }
 
 // newKilled makes a registry of two right nodes, one that deviates and one that is down.
-func newKilled() killed {
+func newKilled() killedRegistry {
 	GinkgoHelper()
-	k := killed{now: &atomic.Pointer[moments]{}}
+	k := killedRegistry{now: &atomic.Pointer[moments]{}}
 	good, bad, down := newNode(k.observed), newNode(k.observed, "token-status-201"), newNode(nil)
 	down.Close()
 	k.registryDir = newRegistry(fmt.Sprintf("defaults: {profile: auth, client-id: %s, client-secret: 'env:SECRET_{id}'}\nrun: {at-once: 2}\n", good.clients[0].ClientID))
@@ -142,7 +143,7 @@ func newKilled() killed {
 }
 
 // copied returns the registry in a directory of its own.
-func (k killed) copied() killed {
+func (k killedRegistry) copied() killedRegistry {
 	GinkgoHelper()
 	path := filepath.Join(GinkgoT().TempDir(), "reg")
 	Expect(os.CopyFS(path, os.DirFS(k.path))).To(Succeed())
@@ -161,7 +162,7 @@ func acknowledged(printed string) map[string]registry.Result {
 }
 
 // expectComplete asserts that the night of the registry is counted once, and that everything in it is whole and authentic.
-func (k killed) expectComplete() map[string]registry.Outcome {
+func (k killedRegistry) expectComplete() map[string]registry.Outcome {
 	GinkgoHelper()
 	h, err := registry.ReadHistory(registry.Dir(k.path).History())
 	Expect(err).NotTo(HaveOccurred())
@@ -185,8 +186,8 @@ func (k killed) expectComplete() map[string]registry.Outcome {
 	Expect(list.code).To(Equal(0), list.out+list.err)
 	Expect(list.out).To(ContainSubstring("2 valid certificates"))
 	for _, id := range []string{"GOOD", "WELL"} {
-		for _, of := range []string{filepath.Join(k.path, "nodes", id, string(counted[id].Night)), filepath.Join(k.path, "pages", "nodes", id), filepath.Join(k.path, "pages", "nodes", id, "mark.jwt")} {
-			verified := rin(nil, "verify", of, "--key", key)
+		for _, path := range []string{filepath.Join(k.path, "nodes", id, string(counted[id].Night)), filepath.Join(k.path, "pages", "nodes", id), filepath.Join(k.path, "pages", "nodes", id, "mark.jwt")} {
+			verified := rin(nil, "verify", path, "--key", key)
 			Expect(verified.code).To(Equal(0), verified.out+verified.err)
 		}
 	}
@@ -195,14 +196,15 @@ func (k killed) expectComplete() map[string]registry.Outcome {
 }
 
 // expectNoLeftovers asserts that no file is left that a killed command had begun.
-func (k killed) expectNoLeftovers() {
+func (k killedRegistry) expectNoLeftovers() {
 	GinkgoHelper()
 	for name := range k.texts() {
 		Expect(filepath.Base(name)).NotTo(HavePrefix("."), name)
 	}
 }
 
-// kills is how many registries each of these specs kills: RIN_KILLS=100 go test ./cmd/rin -ginkgo.focus "killed at drawn moments"
+// kills returns how many registries each of these specs kills:
+// RIN_KILLS=100 go test ./cmd/rin -ginkgo.focus "killed at drawn moments"
 func kills() int {
 	if n, err := strconv.Atoi(os.Getenv("RIN_KILLS")); err == nil {
 		return n
@@ -216,8 +218,8 @@ var _ = Describe("A registry whose commands are killed at drawn moments", func()
 
 	It("loses no result that rin registry run has printed, and counts the night once", func() {
 		template := newKilled()
-		whole, reference := &moments{}, template.copied()
-		got := reference.run(whole, "run")
+		total, reference := &moments{}, template.copied()
+		got := reference.run(total, "run")
 		Expect(got.code).To(Equal(0), got.out+got.err)
 		reference.expectComplete()
 		interrupted := 0
@@ -225,17 +227,17 @@ var _ = Describe("A registry whose commands are killed at drawn moments", func()
 			k := template.copied()
 			printed := map[string]time.Time{} // nodes whose result is known, and until when it was printed
 			for range 2 {
-				m := drawMoment(random, whole)
+				m := drawMoment(random, total)
 				got := k.run(m, "run")
-				at := fmt.Sprintf("killed at request %d or change %d: %s%s", m.atRequest, m.atChange, got.out, got.err)
+				killedAt := fmt.Sprintf("killed at request %d or change %d: %s%s", m.atRequest, m.atChange, got.out, got.err)
 				if got.code == -1 || got.code > 128 {
 					interrupted++
 				} else {
-					Expect(got.code).To(Equal(0), at)
+					Expect(got.code).To(Equal(0), killedAt)
 				}
 				for id, result := range acknowledged(got.err) {
-					Expect(printed).NotTo(HaveKey(id), "tested twice; "+at)
-					Expect(result).To(Equal(map[bool]registry.Result{true: registry.Failed, false: registry.Passed}[id == "BAD"]), at)
+					Expect(printed).NotTo(HaveKey(id), "tested twice; "+killedAt)
+					Expect(result).To(Equal(map[bool]registry.Result{true: registry.Failed, false: registry.Passed}[id == "BAD"]), killedAt)
 					printed[id] = time.Now()
 				}
 			}
@@ -245,22 +247,22 @@ var _ = Describe("A registry whose commands are killed at drawn moments", func()
 				Expect(printed).NotTo(HaveKey(id), "tested twice")
 			}
 			for id, o := range k.expectComplete() {
-				if at, known := printed[id]; known {
-					Expect(o.Started).To(BeTemporally("<", at), id)
+				if printedAt, known := printed[id]; known {
+					Expect(o.Started).To(BeTemporally("<", printedAt), id)
 				}
 			}
 		}
 		Expect(interrupted).To(BeNumerically(">=", kills()), "of twice as many")
-		fmt.Fprintf(GinkgoWriter, "%d requests and %d changes of files; %d commands were killed\n", whole.requests.Load(), whole.changes.Load(), interrupted)
+		fmt.Fprintf(GinkgoWriter, "%d requests and %d changes of files; %d commands were killed\n", total.requests.Load(), total.changes.Load(), interrupted)
 	})
 
 	It("merges the parts of a night once, whenever rin registry merge or a shard is killed", func() {
 		template := newKilled()
-		whole := []*moments{{}, {}, {}}
+		totals := []*moments{{}, {}, {}}
 		commands := [][]string{{"run", "--shard", "1/2"}, {"run", "--shard", "2/2"}, {"merge"}}
 		reference := template.copied()
 		for i, command := range commands {
-			got := reference.run(whole[i], command...)
+			got := reference.run(totals[i], command...)
 			Expect(got.code).To(Equal(0), got.out+got.err)
 		}
 		reference.expectComplete()
@@ -272,34 +274,34 @@ var _ = Describe("A registry whose commands are killed at drawn moments", func()
 				for attempt := 0; ; attempt++ {
 					m := &moments{}
 					if attempt < 2 {
-						m = drawMoment(random, whole[i])
+						m = drawMoment(random, totals[i])
 					}
 					got := k.run(m, command...)
-					at := fmt.Sprintf("%v killed at request %d or change %d: %s%s", command, m.atRequest, m.atChange, got.out, got.err)
+					killedAt := fmt.Sprintf("%v killed at request %d or change %d: %s%s", command, m.atRequest, m.atChange, got.out, got.err)
 					for id := range acknowledged(got.err) {
-						Expect(printed).NotTo(HaveKey(id), "tested twice; "+at)
-						printed[id] = at
+						Expect(printed).NotTo(HaveKey(id), "tested twice; "+killedAt)
+						printed[id] = killedAt
 					}
 					if got.code == -1 || got.code > 128 {
 						interrupted++
 						// A merge that comes too early loses nothing.
 						if command[0] == "run" && random.IntN(2) == 0 {
 							early := k.run(&moments{}, "merge")
-							Expect(early.code).To(Or(Equal(0), Equal(3)), early.out+early.err+at)
+							Expect(early.code).To(Or(Equal(0), Equal(3)), early.out+early.err+killedAt)
 							if early.code == 3 {
-								Expect(early.out+early.err).To(Or(ContainSubstring("not run by any part: "), ContainSubstring("no node at all could be tested")), at)
+								Expect(early.out+early.err).To(Or(ContainSubstring("not run by any part: "), ContainSubstring("no node at all could be tested")), killedAt)
 							}
 						}
 						continue
 					}
-					Expect(got.code).To(Equal(0), at)
+					Expect(got.code).To(Equal(0), killedAt)
 					break
 				}
 			}
 			Expect(printed).To(HaveLen(3))
 			k.expectComplete()
-			again := k.run(&moments{}, "merge")
-			Expect(again.code).To(Equal(0), again.out+again.err)
+			repeated := k.run(&moments{}, "merge")
+			Expect(repeated.code).To(Equal(0), repeated.out+repeated.err)
 			k.expectComplete()
 		}
 		Expect(interrupted).To(BeNumerically(">=", kills()))
@@ -308,7 +310,7 @@ var _ = Describe("A registry whose commands are killed at drawn moments", func()
 
 	It("continues an admission whenever rin registry admit is killed, with the same proof of control and the same run", func() {
 		var answer atomic.Value
-		k := killed{now: &atomic.Pointer[moments]{}}
+		k := killedRegistry{now: &atomic.Pointer[moments]{}}
 		node := newNode(func(next http.Handler) http.Handler {
 			return k.observed(answerChallenge(&answer)(next))
 		})
@@ -321,15 +323,15 @@ var _ = Describe("A registry whose commands are killed at drawn moments", func()
 		template := k
 		// admit takes the next step of an admission, and collects what it acknowledged: the drawn text, and the days of the steps that are done.
 		steps := []*regexp.Regexp{regexp.MustCompile(`alone:\n +([0-9a-f]{32})`), regexp.MustCompile(`control: +proved on (.*)`), regexp.MustCompile(`certification: (.*)`), regexp.MustCompile(`delayed check: (.*)`)}
-		admit := func(k killed, m *moments, known map[int]string) outcome {
+		admit := func(k killedRegistry, m *moments, known map[int]string) outcome {
 			GinkgoHelper()
 			got := k.run(m, "admit", filepath.Join(k.path, "xa.json"), "--control", "well-known")
 			for i, step := range steps {
-				if says := step.FindStringSubmatch(got.out); says != nil {
-					if before, again := known[i]; again {
-						Expect(says[1]).To(Equal(before), got.out)
+				if match := step.FindStringSubmatch(got.out); match != nil {
+					if before, repeated := known[i]; repeated {
+						Expect(match[1]).To(Equal(before), got.out)
 					}
-					known[i] = says[1]
+					known[i] = match[1]
 				}
 			}
 			if text := known[0]; text != "" {
@@ -337,7 +339,7 @@ var _ = Describe("A registry whose commands are killed at drawn moments", func()
 			}
 			return got
 		}
-		expectAdmitted := func(k killed) {
+		expectAdmitted := func(k killedRegistry) {
 			GinkgoHelper()
 			h, err := registry.ReadHistory(registry.Dir(k.path).History())
 			Expect(err).NotTo(HaveOccurred())
@@ -349,8 +351,8 @@ var _ = Describe("A registry whose commands are killed at drawn moments", func()
 			Expect(n.Control.IsZero()).To(BeFalse())
 			Expect(h.Nights()).To(BeEmpty(), "an admission is not a night")
 			Expect(filepath.Join(k.path, "admissions", "XA.patch.json")).To(BeARegularFile())
-			for _, of := range []string{filepath.Join(k.path, "nodes", "XA", string(n.CertifiedRun)), filepath.Join(k.path, "pages", "nodes", "XA"), filepath.Join(k.path, "pages", "status.jwt")} {
-				verified := rin(nil, "verify", of, "--key", filepath.Join(k.path, "operator.pub"))
+			for _, path := range []string{filepath.Join(k.path, "nodes", "XA", string(n.CertifiedRun)), filepath.Join(k.path, "pages", "nodes", "XA"), filepath.Join(k.path, "pages", "status.jwt")} {
+				verified := rin(nil, "verify", path, "--key", filepath.Join(k.path, "operator.pub"))
 				Expect(verified.code).To(Equal(0), verified.out+verified.err)
 			}
 			k.expectNoLeftovers()
@@ -375,15 +377,15 @@ var _ = Describe("A registry whose commands are killed at drawn moments", func()
 					m = drawMoment(random, second)
 				}
 				got := admit(k, m, known)
-				at := fmt.Sprintf("killed at request %d or change %d: %s%s", m.atRequest, m.atChange, got.out, got.err)
-				Expect(attempt).To(BeNumerically("<", 8), at)
+				killedAt := fmt.Sprintf("killed at request %d or change %d: %s%s", m.atRequest, m.atChange, got.out, got.err)
+				Expect(attempt).To(BeNumerically("<", 8), killedAt)
 				switch got.code {
 				case 0:
 				case 3:
-					Expect(got.out).To(ContainSubstring("To the operator of the node XA"), at)
+					Expect(got.out).To(ContainSubstring("To the operator of the node XA"), killedAt)
 					continue
 				default:
-					Expect(got.code).To(Or(Equal(-1), BeNumerically(">", 128)), at)
+					Expect(got.code).To(Or(Equal(-1), BeNumerically(">", 128)), killedAt)
 					interrupted++
 					continue
 				}

@@ -59,11 +59,11 @@ var _ = Describe("The letters of rin registry admit to the node's operator", fun
 	})
 
 	It("are not printed when no answer came, which may be a fault of the registry's own network", func() {
-		gone := httptest.NewServer(http.NotFoundHandler())
-		gone.Close()
+		closed := httptest.NewServer(http.NotFoundHandler())
+		closed.Close()
 		r := newRegistry("defaults: {profile: auth}\n")
 		r.write(entryOf("OLD", "https://old.example"))
-		file := entryFile(r, fmt.Sprintf(`{"id":"XA","oauth2":"%[1]s/token","info":"%[1]s/info"}`, gone.URL))
+		file := entryFile(r, fmt.Sprintf(`{"id":"XA","oauth2":"%[1]s/token","info":"%[1]s/info"}`, closed.URL))
 		got := r.rin("admit", file)
 		Expect(got.code).To(Equal(3), got.out+got.err)
 		Expect(got.out).NotTo(ContainSubstring("To the operator"))
@@ -71,8 +71,8 @@ var _ = Describe("The letters of rin registry admit to the node's operator", fun
 	})
 
 	It("do not blame info when no answer came from it", func() {
-		gone := httptest.NewServer(http.NotFoundHandler())
-		gone.Close()
+		closed := httptest.NewServer(http.NotFoundHandler())
+		closed.Close()
 		known := false
 		token := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -86,7 +86,7 @@ var _ = Describe("The letters of rin registry admit to the node's operator", fun
 		r := newRegistry("defaults: {profile: auth}\n")
 		r.env = []string{"SECRET=s"}
 		r.write(entryOf("OLD", "https://old.example"))
-		file := entryFile(r, fmt.Sprintf(`{"id":"XA","oauth2":"%s/token","info":"%s/info"}`, token.URL, gone.URL))
+		file := entryFile(r, fmt.Sprintf(`{"id":"XA","oauth2":"%s/token","info":"%s/info"}`, token.URL, closed.URL))
 		Expect(letter(r.rin("admit", file).out)).To(ContainSubstring("Create a client"))
 		known = true
 		got := r.rin("admit", file, "--client-secret", "env:SECRET")

@@ -129,7 +129,8 @@ func closedPort() string {
 	return server.URL
 }
 
-// gatingFaults returns deviations that cost the profile auth, of different groups.
+// gatingFaults returns deviations with which a node is not certified for the profile auth. They
+// break requirements of different groups.
 func gatingFaults() []string {
 	return []string{"token-status-201", "token-cacheable", "wrong-secret-status-200", "info-open", "anonymous-without-challenge", "head-open", "grant-type-ignored", "token-type-missing", "token-text-plain", "get-yields-token"}
 }
@@ -247,12 +248,12 @@ var _ = Describe("One night of two hundred sandboxes", func() {
 			}
 		}
 		for i := range 2 {
-			var asked atomic.Int32
+			var requests atomic.Int32
 			var s *sandbox.Server
 			var url string
 			s, url = n.serve(presets[0], func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-					if asked.Add(1) == 40 {
+					if requests.Add(1) == 40 {
 						_ = s.Deviate("info-open")
 					}
 					next.ServeHTTP(w, req)

@@ -83,16 +83,16 @@ var _ = Describe("rin registry", func() {
 		dir := filepath.Join(GinkgoT().TempDir(), "reg")
 		got := rin(nil, "registry", "init", dir)
 		Expect(got.code).To(Equal(0), got.err)
-		at, err := os.Stat(filepath.Join(dir, "operator.key"))
+		info, err := os.Stat(filepath.Join(dir, "operator.key"))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(at.Mode().Perm()).To(Equal(os.FileMode(0o600)))
+		Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)))
 		Expect(filepath.Join(dir, "pages")).To(BeADirectory())
-		again := rin(nil, "registry", "init", dir)
-		Expect(again.code).To(Equal(2))
-		Expect(again.err).To(ContainSubstring("exists already"))
+		repeated := rin(nil, "registry", "init", dir)
+		Expect(repeated.code).To(Equal(2))
+		Expect(repeated.err).To(ContainSubstring("exists already"))
 	})
 
-	It("tests a registry of right, deviating, hanging, lost and secretless nodes, and signs what follows, without a secret anywhere", func() {
+	It("tests a registry of right, deviating, hanging, lost and secretless nodes, and signs the results, without a secret anywhere", func() {
 		good, bad, down := newNode(nil), newNode(nil, "token-status-201"), newNode(nil)
 		down.Close()
 		stop := make(chan struct{})
@@ -160,9 +160,9 @@ var _ = Describe("rin registry", func() {
 		downloaded := rin(nil, "verify", filepath.Join(unpacked, filepath.Base(filepath.Dir(archive.File[0].Name))), "--key", filepath.Join(r.path, "operator.pub"))
 		Expect(downloaded.code).To(Equal(0), downloaded.out+downloaded.err)
 		Expect(downloaded.out).To(ContainSubstring("a certificate of https://registry.example"))
-		whole := rin(nil, "verify", filepath.Join(r.path, "pages", "nodes", "GOOD", "run.zip"), "--key", filepath.Join(r.path, "operator.pub"), "--explain")
-		Expect(whole.code).To(Equal(0), whole.out+whole.err)
-		Expect(whole.out).To(And(HavePrefix("authentic and consistent: signed by"), ContainSubstring("✓ judgement"), ContainSubstring("it names the node GOOD, profile auth, info endpoint "+good.URL), MatchRegexp(`unzip -n \S+run.zip -d unpacked-run\n`), MatchRegexp(`envelope=unpacked-run/GOOD-\d{4}-\d\d-\d\d/certificate.intoto.json`)))
+		explained := rin(nil, "verify", filepath.Join(r.path, "pages", "nodes", "GOOD", "run.zip"), "--key", filepath.Join(r.path, "operator.pub"), "--explain")
+		Expect(explained.code).To(Equal(0), explained.out+explained.err)
+		Expect(explained.out).To(And(HavePrefix("authentic and consistent: signed by"), ContainSubstring("✓ judgement"), ContainSubstring("it names the node GOOD, profile auth, info endpoint "+good.URL), MatchRegexp(`unzip -n \S+run.zip -d unpacked-run\n`), MatchRegexp(`envelope=unpacked-run/GOOD-\d{4}-\d\d-\d\d/certificate.intoto.json`)))
 		Expect(rin(nil, "verify", filepath.Join(r.path, "pages", "nodes", "GOOD", "run.zip"), "--live", "--client-secret", "env:NONE").err).To(ContainSubstring("NONE"), "--live reads the run in the archive")
 		other := filepath.Join(GinkgoT().TempDir(), "run.tgz")
 		Expect(os.WriteFile(other, []byte("archive"), 0o600)).To(Succeed())
@@ -182,9 +182,9 @@ var _ = Describe("rin registry", func() {
 		Expect(json.Unmarshal([]byte(rin(nil, "verify", filepath.Join(r.path, "pages", "status.jwt"), "--key", filepath.Join(r.path, "operator.pub"), "--json").out), &about)).To(Succeed())
 		Expect(about.About).To(HaveExactElements(And(HaveField("ID", "GOOD"), HaveField("Profile", "auth"), HaveField("Ends", Not(BeEmpty())))))
 
-		again := r.rin("run")
-		Expect(again.code).To(Equal(0), again.err)
-		Expect(again.out).To(ContainSubstring("0 passed, 0 failed, 3 untested; 2 counted before"), "what could not be tested is tried again, and what was judged is not")
+		repeated := r.rin("run")
+		Expect(repeated.code).To(Equal(0), repeated.err)
+		Expect(repeated.out).To(ContainSubstring("0 passed, 0 failed, 3 untested; 2 counted before"), "what could not be tested is tried again, and what was judged is not")
 
 		scan := test.NewSecretScan(good.clients[0].Secret, bad.clients[0].Secret, "canary-of-down", "canary-of-hanging")
 		texts := r.texts()
@@ -291,9 +291,9 @@ var _ = Describe("rin registry", func() {
 		r.env = []string{secret, "CI_NODE_INDEX=3", "CI_NODE_TOTAL=3"}
 		Expect(r.rin("run").code).To(Equal(0))
 		r.env = []string{secret}
-		whole := r.rin("merge")
-		Expect(whole.code).To(Equal(0), whole.out+whole.err)
-		Expect(whole.out).To(ContainSubstring("status: 4 valid"))
+		merged := r.rin("merge")
+		Expect(merged.code).To(Equal(0), merged.out+merged.err)
+		Expect(merged.out).To(ContainSubstring("status: 4 valid"))
 		r.env = []string{secret, "CIRCLE_NODE_INDEX=0", "CIRCLE_NODE_TOTAL=1"}
 		Expect(r.rin("run").out).To(And(ContainSubstring("4 counted before"), Not(ContainSubstring("part"))), "CircleCI sets these for a job without parallelism, too")
 		Expect(r.rin("run", "--shard", "4/3").code).To(Equal(2))
@@ -321,11 +321,11 @@ var _ = Describe("rin registry", func() {
 
 	It("does not begin a night with a malformed registry document or policy", func() {
 		r := newRegistry("defaults: {client-id: c, client-secret: env:S}\n")
-		for text, says := range map[string]string{"<html>Sign in</html>": "got a page of HTML", "[]": "empty document", "{": "expected a registry document"} {
+		for text, message := range map[string]string{"<html>Sign in</html>": "got a page of HTML", "[]": "empty document", "{": "expected a registry document"} {
 			Expect(os.WriteFile(filepath.Join(r.path, "ris.json"), []byte(text), 0o600)).To(Succeed())
 			got := r.rin("run")
 			Expect(got.code).To(Equal(3), got.out)
-			Expect(got.err).To(And(ContainSubstring(says), ContainSubstring("nothing was tested")))
+			Expect(got.err).To(And(ContainSubstring(message), ContainSubstring("nothing was tested")))
 		}
 		r = newRegistry("colour: red\n")
 		got := r.rin("run")
@@ -470,9 +470,9 @@ var _ = Describe("The delayed check of an admission", func() {
 		Expect(filepath.Join(r.path, "pages", "nodes", "XA", "certificate.intoto.json")).NotTo(BeAnExistingFile())
 		Expect(os.ReadFile(filepath.Join(r.path, "admissions", "XA.json"))).To(ContainSubstring(`"wrong": "expected 401, got 200"`), "what was seen is kept")
 		kind.Store(true)
-		again := r.rin("admit", "XA", "--control", "well-known")
-		Expect(again.code).To(Equal(0), again.out+again.err)
-		Expect(again.out).To(And(ContainSubstring("and not in its delayed check"), Not(ContainSubstring("               in the run of"))), "the run of a node that was found out does not count")
+		repeated := r.rin("admit", "XA", "--control", "well-known")
+		Expect(repeated.code).To(Equal(0), repeated.out+repeated.err)
+		Expect(repeated.out).To(And(ContainSubstring("and not in its delayed check"), Not(ContainSubstring("               in the run of"))), "the run of a node that was found out does not count")
 		Expect(filepath.Join(r.path, "pages", "nodes", "XA", "certificate.intoto.json")).To(BeARegularFile())
 	})
 
@@ -526,8 +526,8 @@ var _ = Describe("rin registry try", func() {
 		Expect(same.code).To(Equal(0), same.out+same.err)
 		Expect(same.out).To(And(ContainSubstring("0 nodes would lose their certificate\n"), ContainSubstring("for 4 nodes nothing changes"), MatchRegexp(`1 node cannot be tried\n  UNTESTED +uncertified\n +it was never judged`)))
 
-		own := rin(nil, "requirements", "--format", "json")
-		Expect(r.rin("try", file("own.json", own.out)).out).To(Equal(same.out), "the catalogue that rin prints is its own")
+		catalogue := rin(nil, "requirements", "--format", "json")
+		Expect(r.rin("try", file("own.json", catalogue.out)).out).To(Equal(same.out), "the catalogue that rin prints is its own")
 
 		stricter := file("stricter.yaml", "- {id: TOK-11, gate: gating}\n- {id: TOK-02, gate: advice}\n")
 		got := r.rin("try", stricter)
@@ -542,9 +542,9 @@ var _ = Describe("rin registry try", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(evidence).To(HaveLen(1))
 		Expect(os.Remove(evidence[0])).To(Succeed())
-		gone := r.rin("try")
-		Expect(gone.code).To(Equal(3), "a node with a certificate could not be tried")
-		Expect(gone.out).To(MatchRegexp(`2 nodes cannot be tried\n  GONE +valid\n +the evidence of \S+ is missing`))
+		withoutRun := r.rin("try")
+		Expect(withoutRun.code).To(Equal(3), "a node with a certificate could not be tried")
+		Expect(withoutRun.out).To(MatchRegexp(`2 nodes cannot be tried\n  GONE +valid\n +the evidence of \S+ is missing`))
 
 		wider := file("wider.yaml", fmt.Sprintf("operator: https://registry.example\ndocument: ris.json\ncertificate: {control: required}\ndefaults: {profile: api, client-id: %s, client-secret: env:S}\nnodes:\n  GONE: {withdrawn: on its own wish}\n", good.clients[0].ClientID))
 		listed := r.rin("try", "--policy", wider, "--json")
@@ -565,18 +565,18 @@ var _ = Describe("rin registry try", func() {
 		Expect(trial.Nodes[2].Profile).To(Equal("api"))
 		Expect(trial.Nodes[2].Reasons).NotTo(BeEmpty())
 
-		own = r.rin("try", "--policy", file("withdrawn.yaml", fmt.Sprintf("operator: https://registry.example\ndocument: ris.json\ndefaults: {profile: auth, client-id: %s, client-secret: env:S}\nnodes: {GOOD: {withdrawn: on its own wish}}\n", good.clients[0].ClientID)))
-		Expect(own.code).To(Equal(1))
-		Expect(own.out).To(MatchRegexp(`1 node would lose its certificate\n  GOOD +valid, then withdrawn; .*\n +on its own wish\n`))
+		catalogue = r.rin("try", "--policy", file("withdrawn.yaml", fmt.Sprintf("operator: https://registry.example\ndocument: ris.json\ndefaults: {profile: auth, client-id: %s, client-secret: env:S}\nnodes: {GOOD: {withdrawn: on its own wish}}\n", good.clients[0].ClientID)))
+		Expect(catalogue.code).To(Equal(1))
+		Expect(catalogue.out).To(MatchRegexp(`1 node would lose its certificate\n  GOOD +valid, then withdrawn; .*\n +on its own wish\n`))
 
-		for says, args := range map[string][]string{
+		for message, args := range map[string][]string{
 			"line 1: expected a key":    {"try", "--policy", file("bad.yaml", "colour: red\n")},
 			"expected a list of":        {"try", file("bad.json", "{}")},
 			"no such file or directory": {"try", filepath.Join(r.path, "nothing")},
 		} {
 			got := r.rin(args...)
 			Expect(got.code).To(Equal(2), "%q: %s", args, got.out)
-			Expect(got.err).To(And(ContainSubstring(says), ContainSubstring("hint: ")))
+			Expect(got.err).To(And(ContainSubstring(message), ContainSubstring("hint: ")))
 		}
 	})
 })

@@ -23,10 +23,10 @@ var _ = Describe("rin certify --rerun-failed", func() {
 		Expect(notPassed).To(ContainElement("TOK-02"))
 
 		mended := newNode(nil)
-		got, again := mended.certify("--profile", "", "--rerun-failed", filepath.Join(dir, "report.json"))
+		got, secondDir := mended.certify("--profile", "", "--rerun-failed", filepath.Join(dir, "report.json"))
 		Expect(got.err).To(ContainSubstring("judging again what had not passed on "))
 		Expect(strings.Join(strings.Fields(got.out), " ")).To(ContainSubstring("Partial run of profile auth: nothing failed in TOK-02. Now certify the whole node"))
-		after := reportIn(again)
+		after := reportIn(secondDir)
 		Expect(after.Profile).To(Equal("auth"))
 		Expect(after.Verdict.Decision).To(Equal("partial"))
 		for id, outcome := range after.outcomes() {
@@ -40,10 +40,10 @@ var _ = Describe("rin certify --rerun-failed", func() {
 	It("fails again on an unchanged node", func() {
 		n := newNode(nil, "token-status-201")
 		_, dir := n.certify("--only", "TOK-01,TOK-02")
-		got, again := n.certify("--rerun-failed", filepath.Join(dir, "report.json"))
+		got, secondDir := n.certify("--rerun-failed", filepath.Join(dir, "report.json"))
 		Expect(got.code).To(Equal(1), got.out+got.err)
 		Expect(got.out).To(And(ContainSubstring("Restricted by its operator: --rerun-failed."), Not(ContainSubstring("--only"))))
-		Expect(reportIn(again).outcomes()).To(Equal(map[string]string{"TOK-02": "fail"}))
+		Expect(reportIn(secondDir).outcomes()).To(Equal(map[string]string{"TOK-02": "fail"}))
 	})
 
 	It("asks again what showed the fault, as --only does", func() {
@@ -51,8 +51,8 @@ var _ = Describe("rin certify --rerun-failed", func() {
 		_, dir := n.certify("--profile", "funding")
 		before := reportIn(dir)
 		Expect(before.outcomes()).To(HaveKeyWithValue("BRR-18", "fail"))
-		_, again := n.certify("--profile", "", "--rerun-failed", filepath.Join(dir, "report.json"))
-		after := reportIn(again)
+		_, secondDir := n.certify("--profile", "", "--rerun-failed", filepath.Join(dir, "report.json"))
+		after := reportIn(secondDir)
 		Expect(after.outcomes()).To(HaveKeyWithValue("BRR-18", "fail"))
 		Expect(after.Made.Seed).To(Equal(before.Made.Seed), "the same values are drawn")
 
@@ -63,7 +63,7 @@ var _ = Describe("rin certify --rerun-failed", func() {
 
 	It("says that a request that showed a fault could not be repeated", func() {
 		_, dir := newNode(nil, "role-not-checked-on-pages").certify("--profile", "funding")
-		gone := func(next http.Handler) http.Handler {
+		withoutAnswer := func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if strings.HasSuffix(r.URL.Path, "/fundings") {
 					http.NotFound(w, r)
@@ -72,7 +72,7 @@ var _ = Describe("rin certify --rerun-failed", func() {
 				next.ServeHTTP(w, r)
 			})
 		}
-		got, _ := newNode(gone).certify("--profile", "", "--rerun-failed", filepath.Join(dir, "report.json"))
+		got, _ := newNode(withoutAnswer).certify("--profile", "", "--rerun-failed", filepath.Join(dir, "report.json"))
 		Expect(got.err).To(ContainSubstring("that had shown a fault could not be repeated (such as op/findAll.roleless-next): certify the whole node to be sure"))
 	})
 
@@ -80,11 +80,11 @@ var _ = Describe("rin certify --rerun-failed", func() {
 		n := newNode(nil, "role-not-checked-on-pages")
 		_, dir := n.certify()
 		Expect(reportIn(dir).outcomes()).To(HaveKeyWithValue("BRR-18", "fail"))
-		again := GinkgoT().TempDir()
-		got := rin(n.env(), "certify", "--report-dir", again, "--rerun-failed", filepath.Join(dir, "report.json"), "--token-url", n.URL+"/oauth/token",
+		secondDir := GinkgoT().TempDir()
+		got := rin(n.env(), "certify", "--report-dir", secondDir, "--rerun-failed", filepath.Join(dir, "report.json"), "--token-url", n.URL+"/oauth/token",
 			"--info-url", n.URL+"/ris-synergy/info/v1/oauth/info/", "--client-id", n.clients[0].ClientID, "--client-secret", "env:SECRET", "--spec-url", n.URL+"/ris-synergy/funding/v3/api-docs")
 		Expect(got.code).To(Equal(3), got.out+got.err)
-		Expect(reportIn(again).outcomes()).To(HaveKeyWithValue("BRR-18", "not-applicable"))
+		Expect(reportIn(secondDir).outcomes()).To(HaveKeyWithValue("BRR-18", "not-applicable"))
 		Expect(got.out).To(MatchRegexp(`BRR-18: asked for, and not judged: no second`))
 	})
 
@@ -92,10 +92,10 @@ var _ = Describe("rin certify --rerun-failed", func() {
 		n := newNode(nil, "token-status-201")
 		dir := GinkgoT().TempDir()
 		Expect(rinIn(dir, "", n.env(), append([]string{"certify"}, n.flags("--profile", "auth")...)...).code).To(Equal(1))
-		whole := reportIn(filepath.Join(dir, "rin-report")).outcomes()
+		complete := reportIn(filepath.Join(dir, "rin-report")).outcomes()
 		got := rinIn(dir, "", n.env(), append([]string{"certify"}, n.flags("--profile", "", "--rerun-failed", "rin-report/report.json")...)...)
 		Expect(got.err).To(ContainSubstring("report: rin-report-partial/report.html"))
-		Expect(reportIn(filepath.Join(dir, "rin-report")).outcomes()).To(Equal(whole))
+		Expect(reportIn(filepath.Join(dir, "rin-report")).outcomes()).To(Equal(complete))
 		Expect(reportIn(filepath.Join(dir, "rin-report-partial")).outcomes()).To(HaveKeyWithValue("TOK-02", "fail"))
 
 		compared := rinIn(dir, "", nil, "diff", "rin-report", "rin-report-partial")

@@ -209,11 +209,11 @@ func (o listeningNetwork) serve(ctx context.Context) error {
 	if o.control == nil {
 		return sandbox.Serve(ctx, o.listener, o.Network)
 	}
-	both, ctx := errgroup.WithContext(ctx)
-	both.Go(func() error { return sandbox.Serve(ctx, o.listener, o.Network) })
-	both.Go(func() error { return o.control.serve(ctx) })
+	servers, ctx := errgroup.WithContext(ctx)
+	servers.Go(func() error { return sandbox.Serve(ctx, o.listener, o.Network) })
+	servers.Go(func() error { return o.control.serve(ctx) })
 	defer o.control.close()
-	return both.Wait()
+	return servers.Wait()
 }
 
 // recordShownSecrets records that the secrets of the nodes are about to be printed. From then on they must survive a crash.

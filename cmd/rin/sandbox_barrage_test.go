@@ -15,7 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// malformed is a request with something wrong, and the status and a part of the text of its refusal.
+// malformed is a malformed request, with the status and a part of the text of its refusal.
 type malformed struct {
 	name, request string
 	status        int

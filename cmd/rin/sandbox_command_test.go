@@ -165,15 +165,15 @@ var _ = Describe("The commands to a running sandbox", func() {
 	})
 
 	It("let a request choose its own deviation with --deviate-header", func() {
-		for _, asked := range []bool{false, true} {
-			b := newDrivenSandbox("--calls", "3", fmt.Sprintf("--deviate-header=%t", asked))
+		for _, named := range []bool{false, true} {
+			b := newDrivenSandbox("--calls", "3", fmt.Sprintf("--deviate-header=%t", named))
 			request, err := http.NewRequest(http.MethodGet, b.base+"/registry/registry.json", nil)
 			Expect(err).NotTo(HaveOccurred())
 			request.Header.Set("Rin-Scenario", "html-error")
 			answer, err := http.DefaultClient.Do(request)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(answer.Body.Close()).To(Succeed())
-			Expect(answer.StatusCode == http.StatusBadGateway).To(Equal(asked))
+			Expect(answer.StatusCode == http.StatusBadGateway).To(Equal(named))
 		}
 	})
 

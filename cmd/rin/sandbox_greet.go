@@ -39,17 +39,17 @@ func (g greeting) write(out io.Writer) error {
 
 // writeNode describes the only node.
 func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
-	at := node.Addresses(g.base)
+	addresses := node.Addresses(g.base)
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "  start\t%s (in a browser)\n", at.Home)
-	fmt.Fprintf(t, "  docs\t%s (with try-out)\n", at.Docs)
-	fmt.Fprintf(t, "  registry\t%s\n", at.Registry)
-	fmt.Fprintf(t, "  token\t%s\n", at.ListedToken)
-	fmt.Fprintf(t, "  info\t%s\n", at.Info)
+	fmt.Fprintf(t, "  start\t%s (in a browser)\n", addresses.Home)
+	fmt.Fprintf(t, "  docs\t%s (with try-out)\n", addresses.Docs)
+	fmt.Fprintf(t, "  registry\t%s\n", addresses.Registry)
+	fmt.Fprintf(t, "  token\t%s\n", addresses.ListedToken)
+	fmt.Fprintf(t, "  info\t%s\n", addresses.Info)
 	if !node.API("").Recorded { // a node that replays a recording has only the API that writeAPI describes
-		fmt.Fprintf(t, "  document\t%s\n", at.Spec)
-		fmt.Fprintf(t, "  funding\t%s\n", at.Fundings)
-		fmt.Fprintf(t, "  try-out\t%s (no token)\n", at.TryOutFundings)
+		fmt.Fprintf(t, "  document\t%s\n", addresses.Spec)
+		fmt.Fprintf(t, "  funding\t%s\n", addresses.Fundings)
+		fmt.Fprintf(t, "  try-out\t%s (no token)\n", addresses.TryOutFundings)
 	}
 	g.writeAPI(t, node)
 	if preset := node.Preset(); preset.Name != "" {
@@ -68,7 +68,7 @@ func (g greeting) writeNode(b *strings.Builder, node *sandbox.Server) {
 		fmt.Fprintf(b, "\n  client  %s (%s)\n  secret  %s\n", c.ClientID, role, secretOf(c))
 	}
 	other := node.ElsewhereClient()
-	fmt.Fprintf(b, "\n  elsewhere %s\n  client    %s (its tokens are refused here)\n  secret    %s\n", at.ElsewhereToken, other.ClientID, other.Secret)
+	fmt.Fprintf(b, "\n  elsewhere %s\n  client    %s (its tokens are refused here)\n  secret    %s\n", addresses.ElsewhereToken, other.ClientID, other.Secret)
 	g.writeDeviations(b)
 	g.writeCommands(b, node)
 }
@@ -168,8 +168,8 @@ func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 		trust = "--cacert " + evidence.ShellWord(g.authority)
 		curl += " " + trust
 	}
-	at, client := node.Addresses(g.base), clients[0]
-	list := at.Fundings
+	addresses, client := node.Addresses(g.base), clients[0]
+	list := addresses.Fundings
 	if !node.API("").Recorded {
 		list += "?page[size]=2"
 	}
@@ -187,8 +187,8 @@ func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
   %[5]s
 %[2]s -sg -w '\n' -H "Authorization: Bearer $TOKEN" \
   '%[6]s'
-`, secretVariable, curl, at.ListedToken, evidence.ShellWord(url.QueryEscape(client.ClientID)), at.Info, list)
-	certify := []string{"rin certify --registry " + evidence.ShellWord(at.Registry), "--node " + evidence.ShellWord(node.Member().ID) + " --client-id " + evidence.ShellWord(client.ClientID),
+`, secretVariable, curl, addresses.ListedToken, evidence.ShellWord(url.QueryEscape(client.ClientID)), addresses.Info, list)
+	certify := []string{"rin certify --registry " + evidence.ShellWord(addresses.Registry), "--node " + evidence.ShellWord(node.Member().ID) + " --client-id " + evidence.ShellWord(client.ClientID),
 		"--client-secret env:" + secretVariable}
 	if trust != "" {
 		certify = append(certify, trust)
@@ -308,11 +308,11 @@ func (o listeningNetwork) credentials(previous credentialsFile) credentialsFile 
 		all.Control = &controlCredentials{o.control.url(), o.control.access.Token}
 	}
 	for _, n := range o.Nodes() {
-		at := n.Addresses(o.base)
+		addresses := n.Addresses(o.base)
 		node := nodeCredentials{
 			ID: n.Member().ID, Name: n.Member().Name, Preset: n.Preset().Name,
-			Token: at.ListedToken, Info: at.Info, Spec: at.Spec, Funding: at.Fundings, TryOut: at.TryOut,
-			Elsewhere: elsewhereCredentials{at.ElsewhereToken, at.ElsewhereInfo, []clientCredentials{credentialsOf(n.ElsewhereClient())}},
+			Token: addresses.ListedToken, Info: addresses.Info, Spec: addresses.Spec, Funding: addresses.Fundings, TryOut: addresses.TryOut,
+			Elsewhere: elsewhereCredentials{addresses.ElsewhereToken, addresses.ElsewhereInfo, []clientCredentials{credentialsOf(n.ElsewhereClient())}},
 		}
 		for _, c := range n.Credentials() {
 			if c.Secret == "" {

@@ -233,8 +233,8 @@ func seedOf(w environment, flag, path string) ([]byte, error) {
 		return nil, nil
 	}
 	const hint = "make one: openssl rand -hex 32 > FILE && chmod 600 FILE"
-	if at, err := os.Stat(path); err == nil && !isPrivate(at) {
-		return nil, usage(fmt.Errorf("%s: %s can be read by others (mode %04o)", flag, path, at.Mode().Perm()), "chmod 600 "+path)
+	if info, err := os.Stat(path); err == nil && !isPrivate(info) {
+		return nil, usage(fmt.Errorf("%s: %s can be read by others (mode %04o)", flag, path, info.Mode().Perm()), "chmod 600 "+path)
 	}
 	text, err := w.readFile(path)
 	if err != nil {

@@ -107,25 +107,25 @@ var _ = Describe("rin sandbox record", func() {
 		Expect(got.err).To(MatchRegexp(`GET /funding/v3/fundings: \d+ records, \d+ requests so far`))
 		Expect(textOf(filepath.Join(dir, "xa"))).NotTo(ContainSubstring(secret))
 
-		replayed, again := served("--replay", filepath.Join(dir, "xa"), "--control", "off", "--scenario", "503-twice:wait=1s")
-		other, _ := bearer(again, replayed.Out.Contents())
+		replayed, replayBase := served("--replay", filepath.Join(dir, "xa"), "--control", "off", "--scenario", "503-twice:wait=1s")
+		other, _ := bearer(replayBase, replayed.Out.Contents())
 		const list = "/ris-synergy/funding/v3/fundings"
 		_, original, _ := ask(http.MethodGet, base+list, token, "")
-		status, _, _ := ask(http.MethodGet, again+list, other, "")
+		status, _, _ := ask(http.MethodGet, replayBase+list, other, "")
 		Expect(status).To(Equal(http.StatusServiceUnavailable), "the scenario is played")
 		var same string
-		Eventually(func() int { status, same, _ = ask(http.MethodGet, again+list, other, ""); return status }, "10s", "100ms").Should(Equal(http.StatusOK))
+		Eventually(func() int { status, same, _ = ask(http.MethodGet, replayBase+list, other, ""); return status }, "10s", "100ms").Should(Equal(http.StatusOK))
 		Expect(same).To(MatchJSON(original))
 		id := regexp.MustCompile(`"id":"(XF-\d+)"`).FindStringSubmatch(original)[1]
 		_, detail, _ := ask(http.MethodGet, base+list+"/"+id, token, "")
-		_, sameDetail, _ := ask(http.MethodGet, again+list+"/"+id, other, "")
+		_, sameDetail, _ := ask(http.MethodGet, replayBase+list+"/"+id, other, "")
 		Expect(sameDetail).To(MatchJSON(detail))
-		_, page, link := ask(http.MethodGet, again+list+"?page[size]=2", other, "")
+		_, page, link := ask(http.MethodGet, replayBase+list+"?page[size]=2", other, "")
 		Expect(strings.Count(page, `"fundingScheme"`)).To(BeNumerically(">=", 1))
-		Expect(link).To(ContainSubstring(again + list + "?page%5Bsize%5D=2&page%5Bpage%5D=2>; rel=\"next\""))
-		_, info, _ := ask(http.MethodGet, again+"/ris-synergy/info/v1/oauth/info/", other, "")
-		Expect(info).To(ContainSubstring(again + list + `"`))
-		_, document := get(again + "/ris-synergy/funding/v3/api-docs")
+		Expect(link).To(ContainSubstring(replayBase + list + "?page%5Bsize%5D=2&page%5Bpage%5D=2>; rel=\"next\""))
+		_, info, _ := ask(http.MethodGet, replayBase+"/ris-synergy/info/v1/oauth/info/", other, "")
+		Expect(info).To(ContainSubstring(replayBase + list + `"`))
+		_, document := get(replayBase + "/ris-synergy/funding/v3/api-docs")
 		Expect(document).To(ContainSubstring(`"/funding/v3/fundings/{id}"`))
 
 		Expect(rinIn(dir, "", []string{"SECRET=" + secret}, record...).err).To(ContainSubstring("--output: xa: expected a new or an empty folder"))
@@ -137,9 +137,9 @@ var _ = Describe("rin sandbox record", func() {
 		session, base := served("--spec", filepath.Join(dir, "people.yaml"), "--items", "8", "--state", "--control", "off")
 		token, secret := bearer(base, session.Out.Contents())
 		people := base + "/ris-synergy/people/v1/people"
-		status, made, _ := ask(http.MethodPost, people, token, `{"id":"0b0e0d8a-1111-4222-8333-444455556666","email":"jane.doe@uni.example","givenName":"Jane","familyName":"Quimby","note":"Ask Jane Quimby, token eyJhbGciOiJub25lIn0.eyJzdWIiOiJqYW5lIn0.c2ln"}`)
-		Expect(status).To(Equal(http.StatusCreated), made)
-		id := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(made)[1]
+		status, created, _ := ask(http.MethodPost, people, token, `{"id":"0b0e0d8a-1111-4222-8333-444455556666","email":"jane.doe@uni.example","givenName":"Jane","familyName":"Quimby","note":"Ask Jane Quimby, token eyJhbGciOiJub25lIn0.eyJzdWIiOiJqYW5lIn0.c2ln"}`)
+		Expect(status).To(Equal(http.StatusCreated), created)
+		id := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(created)[1]
 
 		node := []string{"--token-url", base + "/oauth/token", "--info-url", base + "/ris-synergy/info/v1/oauth/info/", "--spec-url", base + "/ris-synergy/people/v1/api-docs",
 			"--client-id", "demo-client", "--client-secret", "env:SECRET"}
@@ -161,8 +161,8 @@ var _ = Describe("rin sandbox record", func() {
 		Expect(status).To(Equal(http.StatusNoContent))
 		status, _, _ = ask(http.MethodPatch, people+"/"+id, token, `{"note":"moved"}`)
 		Expect(status).To(Equal(http.StatusOK))
-		_, made, _ = ask(http.MethodPost, people, token, `{"id":"1b0e0d8a-1111-4222-8333-444455556666","email":"new@uni.example"}`)
-		fresh := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(made)[1]
+		_, created, _ = ask(http.MethodPost, people, token, `{"id":"1b0e0d8a-1111-4222-8333-444455556666","email":"new@uni.example"}`)
+		fresh := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(created)[1]
 
 		got = rinIn(dir, "", env, drift...)
 		Expect(got.code).To(Equal(1), got.out+got.err)
@@ -215,7 +215,7 @@ var _ = Describe("rin sandbox record", func() {
 		Expect(refused.Load()).To(BeNumerically("==", 2))
 	})
 
-	DescribeTable("continues where an earlier run was stopped, and asks for nothing twice", func(stop os.Signal, said string) {
+	DescribeTable("continues where an earlier run was stopped, and asks for nothing twice", func(stop os.Signal, message string) {
 		var mu sync.Mutex
 		counts, reached := map[string]int{}, make(chan struct{})
 		n := newNode(func(next http.Handler) http.Handler {
@@ -242,7 +242,7 @@ var _ = Describe("rin sandbox record", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Eventually(reached, "20s").Should(BeClosed())
 		Eventually(session.Signal(stop), "20s").Should(gexec.Exit())
-		Expect(words(string(session.Err.Contents()))).To(ContainSubstring(said))
+		Expect(words(string(session.Err.Contents()))).To(ContainSubstring(message))
 		Expect(os.ReadDir(dir)).To(ConsistOf(HaveField("Name()", ".xa.partial")))
 		info, err := os.Stat(filepath.Join(dir, ".xa.partial"))
 		Expect(err).NotTo(HaveOccurred())
@@ -253,8 +253,8 @@ var _ = Describe("rin sandbox record", func() {
 		Expect(got.code).To(Equal(0), got.err)
 		Expect(got.err).To(MatchRegexp(`continues after \d+ answers that were read from `))
 		Expect(os.ReadDir(dir)).To(ConsistOf(HaveField("Name()", "xa")))
-		whole := rinIn(dir, "", n.env(), append([]string{"sandbox", "drift", "xa"}, args[4:]...)...)
-		Expect(whole.code).To(Equal(0), whole.out+whole.err)
+		drift := rinIn(dir, "", n.env(), append([]string{"sandbox", "drift", "xa"}, args[4:]...)...)
+		Expect(drift.code).To(Equal(0), drift.out+drift.err)
 		twice := 0
 		for _, count := range counts { // once by record, and once by drift
 			if count > 2 {

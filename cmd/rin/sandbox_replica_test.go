@@ -117,13 +117,13 @@ var _ = Describe("Replicas of a sandbox", func() {
 		Expect(refused).To(Equal(2))
 	})
 
-	DescribeTable("refuse files whose text is not a secret", func(text string, mode os.FileMode, says string) {
+	DescribeTable("refuse files whose text is not a secret", func(text string, mode os.FileMode, message string) {
 		path := file(text)
 		Expect(os.Chmod(path, mode)).To(Succeed())
 		for _, flag := range []string{"--key-file", "--secret-file"} {
 			got := rin(nil, "sandbox", "--addr", "127.0.0.1:0", flag, path)
 			Expect(got.code).To(Equal(2))
-			Expect(got.err).To(And(ContainSubstring(flag+": "), ContainSubstring(says), Not(ContainSubstring("tellme"))))
+			Expect(got.err).To(And(ContainSubstring(flag+": "), ContainSubstring(message), Not(ContainSubstring("tellme"))))
 		}
 	},
 		Entry("one that can be guessed", "tellme", os.FileMode(0o600), "can be guessed"),

@@ -57,8 +57,8 @@ var _ = Describe("rin sandbox report", func() {
 		page, err := os.ReadFile(file)
 		Expect(err).NotTo(HaveOccurred())
 		visible := report("--format", "json").out + report().out + string(page)
-		for _, at := range []string{"/journal", "/conduct"} {
-			answer, err := http.Get(strings.TrimPrefix(b.env[0], "RIN_CONTROL=") + at)
+		for _, path := range []string{"/journal", "/conduct"} {
+			answer, err := http.Get(strings.TrimPrefix(b.env[0], "RIN_CONTROL=") + path)
 			Expect(err).NotTo(HaveOccurred())
 			visible += readAll(answer.Body)
 			Expect(answer.Body.Close()).To(Succeed())

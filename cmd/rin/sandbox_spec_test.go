@@ -116,8 +116,8 @@ var _ = Describe("rin sandbox --spec", func() {
 		status, _ = get(base + "/ris-synergy/things/v1/things")
 		Expect(status).To(Equal(http.StatusUnauthorized))
 
-		_, again := served("--spec", file, "--items", "7")
-		_, same := get(again + "/ris-synergy/try-out/things/v1/things")
+		_, secondBase := served("--spec", file, "--items", "7")
+		_, same := get(secondBase + "/ris-synergy/try-out/things/v1/things")
 		Expect(same).To(Equal(list), "the same seed gives the same data after any restart")
 	})
 
@@ -199,14 +199,14 @@ var _ = Describe("rin sandbox --spec", func() {
 		Entry("a filter and pages", `{name: type, in: query, required: true, schema: {$ref: '#/components/schemas/Type'}}, {name: page, in: query, required: true, schema: {type: integer, minimum: 1}}, {name: size, in: query, required: true, schema: {type: integer, minimum: 1}}`),
 	)
 
-	DescribeTable("refuses inconsistent flags", func(text string, flags []string, said string) {
+	DescribeTable("refuses inconsistent flags", func(text string, flags []string, message string) {
 		Expect(os.WriteFile(file, []byte(text), 0o600)).To(Succeed())
 		for i := range flags {
 			flags[i] = strings.ReplaceAll(flags[i], "FILE", file)
 		}
 		got := rin(nil, append([]string{"sandbox", "--addr", "127.0.0.1:0"}, flags...)...)
 		Expect(got.code).To(Equal(2), got.out)
-		Expect(got.err).To(SatisfyAll(ContainSubstring(said), ContainSubstring("hint: ")))
+		Expect(got.err).To(SatisfyAll(ContainSubstring(message), ContainSubstring("hint: ")))
 		Expect(got.out).To(BeEmpty())
 	},
 		Entry("a document that cannot be parsed", "openapi: 3.0.3\npaths: [\n", []string{"--spec", "FILE"}, "line 2"),

@@ -93,10 +93,10 @@ var _ = Describe("rin sandbox --spec URL", func() {
 		}
 	})
 
-	DescribeTable("is refused", func(path, said string) {
+	DescribeTable("is refused", func(path, message string) {
 		got := rin(nil, "sandbox", "--addr", "127.0.0.1:0", "--spec", strings.Replace(from.URL, "//", "//user:hidden@", 1)+path)
 		Expect(got.code).To(Equal(2), got.out)
-		Expect(got.err).To(SatisfyAll(ContainSubstring("--spec: "), ContainSubstring(said), ContainSubstring("hint: "), Not(ContainSubstring("hidden"))))
+		Expect(got.err).To(SatisfyAll(ContainSubstring("--spec: "), ContainSubstring(message), ContainSubstring("hint: "), Not(ContainSubstring("hidden"))))
 	},
 		Entry("if it is too large", "/large", "the answer has more than "),
 		Entry("if its redirects do not end", "/loop", "more than 5 redirects"),

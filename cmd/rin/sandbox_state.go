@@ -49,7 +49,7 @@ func (s sandboxState) write(w environment) (string, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", fmt.Errorf("make the folder of state files: %w", err)
 	}
-	at, err := url.Parse(s.Control)
+	controlURL, err := url.Parse(s.Control)
 	if err != nil {
 		return "", fmt.Errorf("name the state file: %w", err)
 	}
@@ -57,7 +57,7 @@ func (s sandboxState) write(w environment) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode the state file: %w", err)
 	}
-	path := filepath.Join(folder, "sandbox-"+at.Port()+".json")
+	path := filepath.Join(folder, "sandbox-"+controlURL.Port()+".json")
 	err = replace(path, 0o600, func(to io.Writer) error {
 		_, err := to.Write(append(text, '\n'))
 		return err
@@ -92,11 +92,11 @@ func runningSandboxes(w environment) []sandboxState {
 		if err != nil || json.Unmarshal(text, &s) != nil || s.Format != stateFormat {
 			continue
 		}
-		at, err := url.Parse(s.Control)
+		controlURL, err := url.Parse(s.Control)
 		if err != nil {
 			continue
 		}
-		if !isListening(at.Host) {
+		if !isListening(controlURL.Host) {
 			removeState(path)
 			continue
 		}

@@ -56,24 +56,24 @@ func (t *controlTarget) client(ctx context.Context, w environment) (control.Clie
 	if !strings.Contains(base, "://") {
 		base = "http://" + base
 	}
-	at, err := url.Parse(base)
-	if err != nil || at.Scheme != "http" || at.Host == "" {
+	address, err := url.Parse(base)
+	if err != nil || address.Scheme != "http" || address.Host == "" {
 		return control.Client{}, usage(fmt.Errorf("%s: expected the URL of a control listener, got %q", source, base), "rin sandbox prints it: http://"+exampleControl)
 	}
 	token, _ := w.getenv(tokenVariable)
 	if token == "" {
-		token = runningToken(running, at)
+		token = runningToken(running, address)
 	}
 	return control.Client{Context: ctx, Base: base, Token: token}, nil
 }
 
 // runningToken returns the token for the control listener at a URL, if one of the running sandboxes of this user listens there, and otherwise "". All
 // names of this machine count as one host.
-func runningToken(running []sandboxState, at *url.URL) string {
+func runningToken(running []sandboxState, address *url.URL) string {
 	for _, s := range running {
 		known, err := url.Parse(s.Control)
-		sameHost := err == nil && (known.Hostname() == at.Hostname() || evidence.LoopbackHost(known.Hostname()) && evidence.LoopbackHost(at.Hostname()))
-		if sameHost && known.Port() == at.Port() {
+		sameHost := err == nil && (known.Hostname() == address.Hostname() || evidence.LoopbackHost(known.Hostname()) && evidence.LoopbackHost(address.Hostname()))
+		if sameHost && known.Port() == address.Port() {
 			return s.Token
 		}
 	}
@@ -179,11 +179,11 @@ func writeStatus(out io.Writer, c control.Client, only string) error {
 		}
 		nodes = all.Nodes
 	} else {
-		one, err := c.Node(only)
+		node, err := c.Node(only)
 		if err != nil {
 			return controlError(err)
 		}
-		nodes = append(nodes, one)
+		nodes = append(nodes, node)
 	}
 	if err := writeClock(out, clock); err != nil {
 		return err

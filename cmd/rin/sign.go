@@ -144,8 +144,8 @@ func createFile(path string, mode fs.FileMode, content []byte) error {
 // readKey reads a private key that its owner alone can read.
 func readKey(w environment, path string) (ed25519.PrivateKey, error) {
 	const hint = "name a key that rin sign --new-key made"
-	if at, err := os.Stat(path); err == nil && !isPrivate(at) {
-		return nil, usage(fmt.Errorf("--key: %s can be read by others (mode %04o)", path, at.Mode().Perm()), "chmod 600 "+path)
+	if info, err := os.Stat(path); err == nil && !isPrivate(info) {
+		return nil, usage(fmt.Errorf("--key: %s can be read by others (mode %04o)", path, info.Mode().Perm()), "chmod 600 "+path)
 	}
 	text, err := w.readFile(path)
 	if err != nil {

@@ -237,9 +237,9 @@ func setFlagGroups(cmd *cobra.Command, groups []flagGroup) {
 		cmd.Flags().AddFlagSet(sets[i])
 		sets[i].VisitAll(func(f *pflag.Flag) { f.Annotations = map[string][]string{groupAnnotation: {strconv.Itoa(i), g.title}} })
 	}
-	cmd.SetUsageFunc(func(of *cobra.Command) error {
-		if of != cmd { // subcommands inherit this function
-			return printUsage(of)
+	cmd.SetUsageFunc(func(current *cobra.Command) error {
+		if current != cmd { // subcommands inherit this function
+			return printUsage(current)
 		}
 		var b strings.Builder
 		for i, g := range groups {

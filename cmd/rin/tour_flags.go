@@ -83,28 +83,28 @@ func namesNode(t target.Target) bool {
 
 // target returns the node to start with; empty for the built-in sandbox.
 func (t *tourFlags) target(w environment) (target.Target, error) {
-	at := t.node.target
-	if err := t.node.readCredentials(w, &at); err != nil {
-		return at, err
+	chosen := t.node.target
+	if err := t.node.readCredentials(w, &chosen); err != nil {
+		return chosen, err
 	}
-	if err := t.node.readFiles(w, &at); err != nil {
-		return at, err
+	if err := t.node.readFiles(w, &chosen); err != nil {
+		return chosen, err
 	}
-	for _, u := range []struct{ flag, text string }{{"--registry", at.Registry}, {"--token-url", at.TokenURL}, {"--info-url", at.InfoURL}, {"--spec-url", at.SpecURL}} {
+	for _, u := range []struct{ flag, text string }{{"--registry", chosen.Registry}, {"--token-url", chosen.TokenURL}, {"--info-url", chosen.InfoURL}, {"--spec-url", chosen.SpecURL}} {
 		if u.text == "" {
 			continue
 		}
-		if err := flow.CheckURL(u.flag, u.text, at.AllowOrigins); err != nil { // a URL with a password is refused, because the tour shows its requests
-			return at, usage(fmt.Errorf("%s %w", u.flag, err), "")
+		if err := flow.CheckURL(u.flag, u.text, chosen.AllowOrigins); err != nil { // a URL with a password is refused, because the tour shows its requests
+			return chosen, usage(fmt.Errorf("%s %w", u.flag, err), "")
 		}
 	}
 	switch {
-	case !namesNode(at) && (at.Credentials.ClientID != "" || at.NodeID != ""):
-		return at, usage(errors.New("the node is missing: there are only credentials or a node id"), "add --registry, or --token-url and --info-url")
-	case namesNode(at) && at.Registry == "" && len(at.RegistryDocument) == 0 && (at.TokenURL == "" || at.InfoURL == ""):
-		return at, usage(errors.New("--token-url and --info-url belong together"), "give both, or --registry")
+	case !namesNode(chosen) && (chosen.Credentials.ClientID != "" || chosen.NodeID != ""):
+		return chosen, usage(errors.New("the node is missing: there are only credentials or a node id"), "add --registry, or --token-url and --info-url")
+	case namesNode(chosen) && chosen.Registry == "" && len(chosen.RegistryDocument) == 0 && (chosen.TokenURL == "" || chosen.InfoURL == ""):
+		return chosen, usage(errors.New("--token-url and --info-url belong together"), "give both, or --registry")
 	}
-	return at, nil
+	return chosen, nil
 }
 
 // options returns which steps are printed, and how.

@@ -163,7 +163,7 @@ var _ = Describe("rin on a terminal", func() {
 
 func typing(keys string) func(*terminal) { return func(s *terminal) { s.types(keys) } }
 
-// then types keys and waits for what they lead to.
+// then returns a function that types keys and waits for the text that they lead to.
 func then(keys, text string) func(*terminal) {
 	return func(s *terminal) {
 		GinkgoHelper()

@@ -110,14 +110,14 @@ var _ = Describe("rin tour --plain", func() {
 		got := rin(nil, "tour", "--plain", "--step", "calls", "--step", "take-away", "--take-away", folder)
 		Expect(got.code).To(Equal(0), got.err)
 		Expect(got.out).To(ContainSubstring("This node ends with the tour."))
-		again := regexp.MustCompile(`\n  rin (sandbox --addr (\S+) --seed \d+)\n`).FindStringSubmatch(got.out)
-		Expect(again).NotTo(BeNil(), got.out)
+		restart := regexp.MustCompile(`\n  rin (sandbox --addr (\S+) --seed \d+)\n`).FindStringSubmatch(got.out)
+		Expect(restart).NotTo(BeNil(), got.out)
 		for _, file := range []string{"README.md", "client.py"} {
 			taken, err := os.ReadFile(filepath.Join(folder, file))
 			Expect(err).NotTo(HaveOccurred())
-			Expect(string(taken)).To(ContainSubstring(again[2]), file)
+			Expect(string(taken)).To(ContainSubstring(restart[2]), file)
 		}
-		_, greeting := started(nil, strings.Fields(again[1])[1:]...)
+		_, greeting := started(nil, strings.Fields(restart[1])[1:]...)
 		secret := regexp.MustCompile(`client  demo-client \(.*\)\n  secret  (\S+)`).FindStringSubmatch(greeting)
 		Expect(secret).NotTo(BeNil(), greeting)
 		if _, err := exec.LookPath("python3"); err == nil {

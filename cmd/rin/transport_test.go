@@ -79,11 +79,11 @@ var _ = Describe("A node with TLS", func() {
 	})
 
 	DescribeTable("fails with exit code 1 for a bad certificate",
-		func(deviation, says string) {
+		func(deviation, message string) {
 			n := newSecureNode("--deviate", deviation)
 			got, dir := n.certify("--profile", "auth", "--cacert", n.authority)
 			Expect(got.code).To(Equal(1), got.out+got.err)
-			Expect(strings.Join(strings.Fields(got.out), " ")).To(SatisfyAll(ContainSubstring("TLS-03"), ContainSubstring(says)))
+			Expect(strings.Join(strings.Fields(got.out), " ")).To(SatisfyAll(ContainSubstring("TLS-03"), ContainSubstring(message)))
 			Expect(reportIn(dir).outcomes()).To(SatisfyAll(HaveKeyWithValue("TLS-03", "fail"), HaveKeyWithValue("TLS-04", "pass"), HaveKeyWithValue("TLS-05", "pass"),
 				HaveKeyWithValue("TOK-01", "blocked"), HaveKeyWithValue("INF-01", "blocked")))
 		},

@@ -76,7 +76,7 @@ that another version of rin recorded.`,
 			}
 			defer debug.SetGCPercent(debug.SetGCPercent(verifyHeapGrowth))
 			defer debug.SetMemoryLimit(debug.SetMemoryLimit(parentMemory))
-			in, folder, err := flags.input(w, path)
+			in, folder, err := flags.readInput(w, path)
 			if err != nil {
 				return err
 			}

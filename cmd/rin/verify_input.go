@@ -20,8 +20,8 @@ import (
 
 // This file reads the input of rin verify, and prints the nodes that a statement is about.
 
-// input reads the files at path. folder is the folder of the files inside an archive; "" if path is not an archive, "." if the files are at its top.
-func (v verifyFlags) input(w environment, path string) (in certificate.Input, folder string, err error) {
+// readInput reads the files at path. folder is the folder of the files inside an archive; "" if path is not an archive, "." if the files are at its top.
+func (v verifyFlags) readInput(w environment, path string) (in certificate.Input, folder string, err error) {
 	in = certificate.Input{RequireSignature: v.requireSignature || v.key != "", Suite: version()}
 	if v.key != "" {
 		text, err := w.readFile(v.key)
@@ -39,15 +39,15 @@ func (v verifyFlags) input(w environment, path string) (in certificate.Input, fo
 		}
 		in.Registry = d.Text
 	}
-	at, err := os.Stat(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return in, "", usage(err, "name the directory that rin certify left, or a claim or evidence in it")
 	}
-	if published := filepath.Join(path, certificate.CertificateFile); at.IsDir() && exists(published) && !exists(filepath.Join(path, certificate.EvidenceFile)) {
+	if published := filepath.Join(path, certificate.CertificateFile); info.IsDir() && exists(published) && !exists(filepath.Join(path, certificate.EvidenceFile)) {
 		err = inputAlone(&in, published) // as on the pages of a registry
 		return in, "", err
 	}
-	if at.IsDir() {
+	if info.IsDir() {
 		err = inputDir(&in, path, certificate.CertificateFile, certificate.ClaimFile)
 		return in, "", err
 	}
@@ -120,10 +120,10 @@ func inputDir(in *certificate.Input, dir string, envelopes ...string) error {
 
 // runOf returns the run at path, for a test of the node.
 func runOf(in certificate.Input, path, folder string) (run certificate.Run, err error) {
-	switch at, statErr := os.Stat(path); {
+	switch info, statErr := os.Stat(path); {
 	case folder != "":
 		run, err = certificate.ParseRun(in.Files)
-	case statErr == nil && !at.IsDir():
+	case statErr == nil && !info.IsDir():
 		run, err = certificate.ReadRun(filepath.Dir(path), version())
 	default:
 		run, err = certificate.ReadRun(path, version())
@@ -192,25 +192,25 @@ const stepValidity certificate.Step = "validity"
 
 // verifyToken verifies a trust mark or a status list. ok is false if the text is neither.
 func verifyToken(text []byte, name string, in certificate.Input, now time.Time) (r certificate.Verification, ok bool) {
-	typ := certificate.TokenType(string(text))
-	if typ != certificate.MarkType && typ != registry.ListType {
+	tokenType := certificate.TokenType(string(text))
+	if tokenType != certificate.MarkType && tokenType != registry.ListType {
 		return r, false
 	}
-	compared := "type " + typ + " and signature"
+	compared := "type " + tokenType + " and signature"
 	if in.Key == nil {
 		r.Checks = []certificate.Check{{Step: certificate.StepSignature, State: certificate.Undecided, Compared: compared, Place: name, Why: "no key was given (--key), and without its signature a token says nothing"}}
 		return r, true
 	}
 	var claims map[string]any
-	if err := certificate.ReadToken(strings.TrimSpace(string(text)), typ, &claims, in.Key); err != nil {
+	if err := certificate.ReadToken(strings.TrimSpace(string(text)), tokenType, &claims, in.Key); err != nil {
 		r.Checks = []certificate.Check{{Step: certificate.StepSignature, State: certificate.Broken, Compared: compared, Place: name, Why: report.Plain(err.Error())}}
 		return r, true
 	}
 	r.SignedBy = certificate.Fingerprint(in.Key)
 	r.Checks = []certificate.Check{{Step: certificate.StepSignature, State: certificate.Holds, Compared: compared}}
-	valid := certificate.Check{Step: stepValidity, State: certificate.Holds, Compared: "its times with now"}
+	validity := certificate.Check{Step: stepValidity, State: certificate.Holds, Compared: "its times with now"}
 	var err error
-	if typ == certificate.MarkType {
+	if tokenType == certificate.MarkType {
 		var m certificate.Mark
 		m, err = certificate.ReadMark(strings.TrimSpace(string(text)), in.Key, now)
 		r.StatementText = report.Plain(fmt.Sprintf("a trust mark of %s for %s: %s, valid until %s; certificate: %s", m.Issuer, m.Subject, m.Type, m.Expires.Format(time.RFC3339), m.Ref))
@@ -232,8 +232,8 @@ func verifyToken(text []byte, name string, in certificate.Input, now time.Time) 
 		r.StatementText = report.Plain(fmt.Sprintf("a status list of %s: %s %s, valid until %s", l.Issuer, evidence.Count(len(l.Valid), "valid certificate"), night, time.Unix(l.Expires, 0).UTC().Format(time.RFC3339)))
 	}
 	if err != nil {
-		valid.State, valid.Place, valid.Why = certificate.Broken, name, report.Plain(err.Error())
+		validity.State, validity.Place, validity.Why = certificate.Broken, name, report.Plain(err.Error())
 	}
-	r.Checks = append(r.Checks, valid)
+	r.Checks = append(r.Checks, validity)
 	return r, true
 }

@@ -40,32 +40,32 @@ func (l *liveFlags) register(f *pflag.FlagSet) {
 
 // check tests the node again and compares the results with those of a run. An error of the new run leaves the step undecided.
 func (l liveFlags) check(ctx context.Context, w environment, in certificate.Input, run certificate.Run) (certificate.Check, error) {
-	var none certificate.Check
+	var zero certificate.Check
 	if l.scope != liveSample && l.scope != liveAll {
-		return none, usage(fmt.Errorf("--live: expected sample or all, got %.40q", l.scope), "write --live or --live=all")
+		return zero, usage(fmt.Errorf("--live: expected sample or all, got %.40q", l.scope), "write --live or --live=all")
 	}
 	if l.first.secret == "" {
-		return none, usage(fmt.Errorf("--live needs --client-secret"), "say where the secret of the client is: env:NAME, file:PATH or - (standard input)")
+		return zero, usage(fmt.Errorf("--live needs --client-secret"), "say where the secret of the client is: env:NAME, file:PATH or - (standard input)")
 	}
 	nonce := make([]byte, 16) // chooses the sample, so that nobody can predict it
 	if _, err := io.ReadFull(w.random, nonce); err != nil {
-		return none, internal(err)
+		return zero, internal(err)
 	}
 	live, err := certificate.NewLive(run, in.Envelope.Content, nonce, l.scope == liveAll)
 	if err != nil {
-		return none, usage(err, "verify with the version of rin that recorded the run")
+		return zero, usage(err, "verify with the version of rin that recorded the run")
 	}
 	t, err := l.target(w, live.Target)
 	if err != nil {
-		return none, err
+		return zero, err
 	}
 	process, err := workerCommandLine(w)
 	if err != nil {
-		return none, err
+		return zero, err
 	}
 	work, err := os.MkdirTemp("", "rin-live-")
 	if err != nil {
-		return none, usage(err, "make room in the folder for temporary files")
+		return zero, usage(err, "make room in the folder for temporary files")
 	}
 	defer os.RemoveAll(work)
 	fmt.Fprintf(w.err, "testing the %s again: %s\n", t, live.Words)

@@ -37,9 +37,9 @@ var _ = Describe("rin sign and rin verify", Ordered, func() {
 	}
 
 	It("makes a key that its owner alone can read, and never replaces one", func() {
-		at, err := os.Stat(key("operator.key"))
+		info, err := os.Stat(key("operator.key"))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(at.Mode().Perm()).To(Equal(os.FileMode(0o600)))
+		Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)))
 		got := rinIn(keys, "", nil, "sign", "--new-key", "operator.key")
 		Expect(got.code).To(Equal(2))
 		Expect(got.err).To(ContainSubstring("file exists"))
@@ -155,7 +155,7 @@ var _ = Describe("rin sign and rin verify", Ordered, func() {
 		Expect(os.Chmod(key("operator.key"), 0o600)).To(Succeed())
 		Expect(got.code).To(Equal(2))
 		Expect(got.err).To(ContainSubstring("can be read by others (mode 0644)\nhint: chmod 600"))
-		for says, args := range map[string][]string{
+		for message, args := range map[string][]string{
 			"got a private key":     {"verify", dir, "--key", key("operator.key")},
 			"expected --key":        {"sign", dir},
 			"signs nothing":         {"sign", dir, "--new-key", "x.key"},
@@ -165,7 +165,7 @@ var _ = Describe("rin sign and rin verify", Ordered, func() {
 		} {
 			got := rin(nil, args...)
 			Expect(got.code).To(Equal(2), "%q", args)
-			Expect(got.err).To(And(ContainSubstring(says), ContainSubstring("hint: ")), "%q", args)
+			Expect(got.err).To(And(ContainSubstring(message), ContainSubstring("hint: ")), "%q", args)
 		}
 	})
 
@@ -179,13 +179,13 @@ var _ = Describe("rin sign and rin verify", Ordered, func() {
 	})
 
 	It("verifies a report that rin judge made for another profile", func() {
-		again := GinkgoT().TempDir()
-		got := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl.gz"), "--profile", "auth", "--report-dir", again)
+		secondDir := GinkgoT().TempDir()
+		got := rin(nil, "judge", filepath.Join(dir, "evidence.jsonl.gz"), "--profile", "auth", "--report-dir", secondDir)
 		Expect(got.code).To(Equal(0), got.err)
 		evidence, err := os.ReadFile(filepath.Join(dir, "evidence.jsonl.gz"))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(os.WriteFile(filepath.Join(again, "evidence.jsonl.gz"), evidence, 0o600)).To(Succeed())
-		got = rin(nil, "verify", again)
+		Expect(os.WriteFile(filepath.Join(secondDir, "evidence.jsonl.gz"), evidence, 0o600)).To(Succeed())
+		got = rin(nil, "verify", secondDir)
 		Expect(got.code).To(Equal(0), got.out)
 		Expect(got.out).To(ContainSubstring("the report says: Certified for profile auth"))
 	})

@@ -172,7 +172,7 @@ type Records struct {
 	Requests []Request
 }
 
-// Change is what a step writes into the books; nil and empty members change nothing.
+// Change is what a step writes into the books; nil and empty fields change nothing.
 type Change struct {
 	// Client and Request replace the entry with the same id, or are added.
 	Client  *Client

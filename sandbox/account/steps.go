@@ -110,7 +110,8 @@ func (b *Books) Rotate(id string) (Credentials, error) {
 	return Credentials{ID: id, Secret: secret, Subject: e.Subject}, nil
 }
 
-// Revoke revokes a client and closes its account. It gets no tokens, and its tokens are refused from the next call on.
+// Revoke revokes a client and closes its account. The client gets no more tokens, and its tokens are refused from the
+// next call on.
 func (b *Books) Revoke(id string) (Entry, error) {
 	return b.change(id, func(c Client) (Change, error) {
 		c.Revoked = b.time()
@@ -118,7 +119,8 @@ func (b *Books) Revoke(id string) (Entry, error) {
 	})
 }
 
-// change does a step with a client of the book, and returns the client's entry after it. It refuses an unknown or revoked client.
+// change runs step with a client, saves its result, and returns the client's new entry. It refuses an unknown or
+// revoked client.
 func (b *Books) change(id string, step func(Client) (Change, error)) (Entry, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -227,8 +229,8 @@ func (b *Books) RecordShown() error {
 	return nil
 }
 
-// enter adds a client to change, and its account if it has a permission, and saves the change. It generates the secret and the subject if they are
-// empty.
+// enter adds a client to change, adds the client's account if r has a permission, and saves the change. It generates the secret and the
+// subject if they are empty.
 func (b *Books) enter(r Registration, change Change) (Credentials, error) {
 	issued := Credentials{ID: r.Client.ID, Secret: r.Secret, Subject: r.Subject}
 	var err error

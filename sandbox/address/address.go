@@ -37,7 +37,7 @@ func (m Map) Origin(r *http.Request) string {
 	if r.TLS != nil {
 		scheme = "https://"
 	}
-	if validHost(r.Host) {
+	if isValidHost(r.Host) {
 		return scheme + r.Host
 	}
 	if local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
@@ -60,8 +60,8 @@ func IsLoopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// validHost reports whether host is a name or an address of at most 255 bytes, with an optional port (RFC 9110 §7.2).
-func validHost(host string) bool {
+// isValidHost reports whether host is a name or an address of at most 255 bytes, with an optional port (RFC 9110 §7.2).
+func isValidHost(host string) bool {
 	if host == "" || len(host) > 255 {
 		return false
 	}
@@ -106,52 +106,52 @@ func (m Map) Elsewhere() Map {
 	return m
 }
 
-// Token is the path of the staging token endpoint (NET-R10).
+// Token returns the path of the staging token endpoint (NET-R10).
 func (m Map) Token() string { return m.Root + tokenPath }
 
-// Realms is the path of all realms of the identity provider, without a slash at its end.
+// Realms returns the path of all realms of the identity provider, without a slash at its end.
 func (m Map) Realms() string { return m.Root + m.Provider + realmsPath }
 
-// RealmIssuer is the path of the identity provider's realm, which is its issuer's path too.
+// RealmIssuer returns the path of the identity provider's realm, which is its issuer's path too.
 func (m Map) RealmIssuer() string { return m.Realms() + "/" + m.Realm }
 
-// RealmToken is the path of the token endpoint under the identity provider's realm (NET-R10).
+// RealmToken returns the path of the token endpoint under the identity provider's realm (NET-R10).
 func (m Map) RealmToken() string { return m.RealmIssuer() + realmTokenPath }
 
-// Certs is the path of the JWK Set (RFC 7517 §5).
+// Certs returns the path of the JWK Set (RFC 7517 §5).
 func (m Map) Certs() string { return m.RealmIssuer() + certsPath }
 
-// API is the base path of the node's APIs.
+// API returns the base path of the node's APIs.
 func (m Map) API() string { return m.Root + "/" + m.Prefix }
 
-// Info is the path of the info resource as in the interface document, with the slash at its end (NET-R13).
+// Info returns the path of the info resource as in the interface document, with the slash at its end (NET-R13).
 func (m Map) Info() string { return m.API() + infoPath }
 
-// Spec is the path of the OpenAPI document (NET-R14).
+// Spec returns the path of the OpenAPI document (NET-R14).
 func (m Map) Spec() string { return m.API() + specPath }
 
-// Fundings is the path of the funding list.
+// Fundings returns the path of the funding list.
 func (m Map) Fundings() string { return m.API() + fundingsPath }
 
-// Funding is the path template of one funding; "{id}" is the placeholder of its id.
+// Funding returns the path template of one funding; "{id}" is the placeholder of its id.
 func (m Map) Funding() string { return m.Fundings() + "/{id}" }
 
-// Registry is the path of the registry document (NET-R6), which belongs to the network and is below no root.
+// Registry returns the path of the registry document (NET-R6), which belongs to the network and is below no root.
 func (m Map) Registry() string { return registryPath }
 
-// Metadata is the path of the metadata of the issuer at a path (RFC 8414 §3.1).
+// Metadata returns the path of the metadata of the issuer at a path (RFC 8414 §3.1).
 func (m Map) Metadata(issuerPath string) string { return metadataPath + issuerPath }
 
-// OpenIDMetadata is the path of the metadata of the issuer at a path (OpenID Connect Discovery 1.0 §4).
+// OpenIDMetadata returns the path of the metadata of the issuer at a path (OpenID Connect Discovery 1.0 §4).
 func (m Map) OpenIDMetadata(issuerPath string) string { return issuerPath + openIDPath }
 
-// Home is the path of the start page, with the slash at its end.
+// Home returns the path of the start page, with the slash at its end.
 func (m Map) Home() string { return m.Root + "/" }
 
-// Docs is the path of the reference page (NET-R3) and the base of its assets.
+// Docs returns the path of the reference page (NET-R3) and the base of its assets.
 func (m Map) Docs() string { return m.Root + docsPath }
 
-// Health is the path that answers 200 while the sandbox serves.
+// Health returns the path that answers 200 while the sandbox serves.
 func (m Map) Health() string { return healthPath }
 
 // Endpoint is a token endpoint with its issuer, by their paths.
@@ -182,5 +182,5 @@ func (m Map) Endpoints() []Endpoint {
 	return []Endpoint{plain, realm}
 }
 
-// ListedEndpoint is the token endpoint that the registry lists: the first of [Map.Endpoints].
+// ListedEndpoint returns the token endpoint that the registry lists: the first of [Map.Endpoints].
 func (m Map) ListedEndpoint() Endpoint { return m.Endpoints()[0] }

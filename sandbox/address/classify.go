@@ -11,9 +11,10 @@ type Class struct {
 	Operation journal.Operation
 	// API reports that the path is below the service prefix. There the node may also serve another API, from an OpenAPI document.
 	API bool
-	// TryOut reports that it is in the try-out space, which is below the service prefix.
+	// TryOut reports that the path is in the try-out space, which is below the service
+	// prefix.
 	TryOut bool
-	// Elsewhere reports that it belongs to the other environment beside the node.
+	// Elsewhere reports that the path belongs to the other environment beside the node.
 	Elsewhere bool
 }
 

@@ -25,12 +25,12 @@ var _ = Describe("ClaimedClient", func() {
 	basic := func(pair string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(pair)) }
 
 	DescribeTable("returns the client that a token request names, and keeps the body complete", func(body, authorization, want string) {
-		id, again := auth.ClaimedClient(request(body, authorization))
+		id, returned := auth.ClaimedClient(request(body, authorization))
 		Expect(id).To(Equal(want))
-		got, err := io.ReadAll(again.Body)
+		got, err := io.ReadAll(returned.Body)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(string(got)).To(Equal(body))
-		Expect(again.Body.Close()).To(Succeed())
+		Expect(returned.Body.Close()).To(Succeed())
 	},
 		Entry("a client id in the form", "grant_type=client_credentials&client_id=a%3Ab&client_secret=c", "", "a:b"),
 		Entry("a client id in Basic credentials", "grant_type=client_credentials", basic("a%3Ab:c"), "a:b"),
@@ -54,8 +54,8 @@ func FuzzClaimedClient(f *testing.F) {
 	f.Add("%", "basic  =")
 	f.Fuzz(func(t *testing.T, body, authorization string) {
 		r := &http.Request{Header: http.Header{"Authorization": {authorization}}, Body: io.NopCloser(strings.NewReader(body))}
-		_, again := auth.ClaimedClient(r)
-		if got, err := io.ReadAll(again.Body); err != nil || string(got) != body {
+		_, returned := auth.ClaimedClient(r)
+		if got, err := io.ReadAll(returned.Body); err != nil || string(got) != body {
 			t.Fatalf("want the body %q, got %q, %v", body, got, err)
 		}
 	})

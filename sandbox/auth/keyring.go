@@ -227,11 +227,11 @@ func drawPrime(random io.Reader) (*big.Int, error) {
 // newSigningKey makes the signer and the published key of a private key. The key id is its thumbprint (RFC 7638).
 func newSigningKey(algorithm jose.SignatureAlgorithm, private crypto.Signer) (*signingKey, error) {
 	public := jose.JSONWebKey{Key: private.Public(), Algorithm: string(algorithm), Use: "sig"}
-	print, err := public.Thumbprint(crypto.SHA256)
+	thumbprint, err := public.Thumbprint(crypto.SHA256)
 	if err != nil {
 		return nil, fmt.Errorf("name the %s key: %w", algorithm, err)
 	}
-	public.KeyID = base64.RawURLEncoding.EncodeToString(print)
+	public.KeyID = base64.RawURLEncoding.EncodeToString(thumbprint)
 	options := (&jose.SignerOptions{}).WithType(tokenType)
 	signer, err := jose.NewSigner(jose.SigningKey{
 		Algorithm: algorithm,

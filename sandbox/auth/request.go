@@ -46,7 +46,7 @@ func readTokenRequest(header http.Header, query string, body []byte, realm strin
 		return tokenRequest{}, unsupportedGrant()
 	}
 	request := tokenRequest{clientID: form["client_id"], secret: form["client_secret"], scope: form["scope"]}
-	if !validScope(request.scope) {
+	if !isValidScope(request.scope) {
 		return tokenRequest{}, invalidScope("scope holds a character that a scope cannot have; leave the parameter out")
 	}
 	if fields := header.Values("Authorization"); len(fields) > 0 {
@@ -167,8 +167,8 @@ func (q tokenRequest) withBasic(fields []string, realm string) (tokenRequest, *r
 	return q, nil
 }
 
-// validScope reports whether scope is empty or a list of scope-tokens (RFC 6749 §3.3).
-func validScope(scope string) bool {
+// isValidScope reports whether scope is empty or a list of scope-tokens (RFC 6749 §3.3).
+func isValidScope(scope string) bool {
 	for _, c := range scope {
 		if c < 0x20 || c > 0x7e || c == '"' || c == '\\' {
 			return false
@@ -189,14 +189,14 @@ func ClaimedClient(r *http.Request) (string, *http.Request) {
 	if r.Body == nil {
 		return "", r
 	}
-	read, _ := io.ReadAll(io.LimitReader(r.Body, maxFormBytes+1)) // an error is ignored: the token endpoint meets it again and reports it
-	again := r.WithContext(r.Context())
-	again.Body = replayedBody{io.MultiReader(bytes.NewReader(read), r.Body), r.Body}
-	form, _ := url.ParseQuery(string(read)) // parts that cannot be decoded are ignored
-	return form.Get("client_id"), again
+	beginning, _ := io.ReadAll(io.LimitReader(r.Body, maxFormBytes+1)) // an error is ignored: the token endpoint meets it again and reports it
+	replayed := r.WithContext(r.Context())
+	replayed.Body = replayedBody{io.MultiReader(bytes.NewReader(beginning), r.Body), r.Body}
+	form, _ := url.ParseQuery(string(beginning)) // parts that cannot be decoded are ignored
+	return form.Get("client_id"), replayed
 }
 
-// replayedBody reads the beginning of a body, which was read before, again, and then the rest.
+// replayedBody returns the part of a body that was already read, and then the rest.
 type replayedBody struct {
 	io.Reader
 	io.Closer

@@ -48,8 +48,8 @@ type grant struct {
 	Scope string `json:"scope,omitempty"`
 }
 
-// Token is the token endpoint of the issuer at a path: "" for the staging endpoint, or the realm's path (NET-R10). Both issuers share clients and
-// keys, but each puts its own URL into "iss", as its metadata says.
+// Token serves the token endpoint of the issuer at a path: "" for the staging endpoint, or the realm's path (NET-R10). Both issuers share
+// clients and keys, but each puts its own URL into "iss", as its metadata says.
 func (s *Server) Token(issuerPath string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, refused := s.exchange(w, r, issuerPath)
@@ -63,8 +63,8 @@ func (s *Server) Token(issuerPath string) http.Handler {
 	})
 }
 
-// MethodNotAllowed answers methods other than POST at the token endpoint (RFC 6749 §3.2), in its error format. The
-// caller must have set the Allow header.
+// MethodNotAllowed answers methods other than POST at the token endpoint (RFC 6749 §3.2), in the error format of
+// OAuth. The caller must have set the Allow header.
 func (s *Server) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	refused := invalidRequest("the token endpoint takes POST only, with the form " + exampleForm + " in the body")
 	refused.status = http.StatusMethodNotAllowed
@@ -127,8 +127,8 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request, issuerPath str
 	return answer, nil
 }
 
-// metadata describes an issuer (RFC 8414 §2). The last two members are there because OpenID Connect Discovery 1.0 §3 requires them; this server issues
-// no ID tokens.
+// metadata describes an issuer (RFC 8414 §2). The last two fields are there because OpenID Connect Discovery 1.0 §3 requires them; this
+// server issues no ID tokens.
 type metadata struct {
 	Issuer                   string   `json:"issuer"`
 	TokenEndpoint            string   `json:"token_endpoint"`

@@ -25,8 +25,8 @@ const maxTokenBytes = 8 << 10
 // clockSkew is how far the clock of a foreign issuer may be off.
 const clockSkew = 30 * time.Second
 
-// asymmetric lists the algorithms that are accepted; "none" and HMAC are absent (RFC 8725 §3.1).
-func asymmetric() []jose.SignatureAlgorithm {
+// acceptedAlgorithms lists the algorithms that are accepted; "none" and HMAC are absent (RFC 8725 §3.1).
+func acceptedAlgorithms() []jose.SignatureAlgorithm {
 	return []jose.SignatureAlgorithm{jose.ES256, jose.RS256, jose.EdDSA, jose.PS256, jose.ES384, jose.ES512, jose.RS384, jose.RS512}
 }
 
@@ -45,7 +45,7 @@ type Verifier struct {
 // NewVerifier makes a verifier of the tokens that own issued to clients, and of those of the foreign issuers. cacheSize is the number of verified tokens
 // that it caches; 0 disables the cache.
 func NewVerifier(own *Issuer, clients Clients, foreign []ForeignIssuer, places address.Map, now func() time.Time, cacheSize int) *Verifier {
-	return &Verifier{own: own, clients: clients, foreign: foreign, places: places, now: now, allowed: asymmetric(), cache: newVerifiedCache(cacheSize)}
+	return &Verifier{own: own, clients: clients, foreign: foreign, places: places, now: now, allowed: acceptedAlgorithms(), cache: newVerifiedCache(cacheSize)}
 }
 
 // Verify returns the principal of a token. base is the API's base URL as the caller sees it. The text of an error may be used as
@@ -92,7 +92,7 @@ type verifiedToken struct {
 	window    window
 }
 
-// read verifies a token, with one of the keys if the node itself made it. It does not compare the time with the clock.
+// read verifies a token. keys verify the tokens of the node itself. read does not compare the validity with the clock.
 func (v *Verifier) read(token, base string, keys []validKeys) (verifiedToken, error) {
 	if v.own.format == Opaque && !strings.Contains(token, ".") {
 		return v.open(token, keys)

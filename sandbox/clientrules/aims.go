@@ -8,7 +8,8 @@ import (
 
 // aims is what a program wants, as its runs without faults show it. Lists have the names of [listName].
 type aims struct {
-	// previews are the records of the first page, by list, of the lists of which the program read only that page.
+	// previews has the number of records on the first page, for each list of which the program read only that
+	// page.
 	previews map[string]int
 	// fullLists are the lists that the program read to their end each time, over several pages.
 	fullLists map[string]bool
@@ -20,8 +21,8 @@ type aims struct {
 func findAims(records, others []journal.Record) aims {
 	found := aims{map[string]int{}, map[string]bool{}, findQuotas(records, others)}
 	for _, record := range records {
-		for _, all := range attribute(record.Entries) {
-			history := newHistory(all, aims{})
+		for _, sent := range attribute(record.Entries) {
+			history := newHistory(sent, aims{})
 			lists := history.previewedLists()
 			for _, walk := range history.walks {
 				name := listName(walk[0])
@@ -40,7 +41,7 @@ func findAims(records, others []journal.Record) aims {
 
 // previewedLists finds the lists of which the client reads only the first page, even when that page is full and names a next page.
 func (all history) previewedLists() map[int]bool {
-	full, later := map[int]bool{}, map[int]bool{} // by list: it got a full first page; it asked for a later page
+	full, later := map[int]bool{}, map[int]bool{} // by list: whether the client got a full first page; whether it requested a later page
 	for _, walk := range all.walks {
 		list := walk[0].list
 		if len(all.aims.previews) > 0 && all.aims.previews[listName(walk[0])] > 0 {
@@ -112,5 +113,5 @@ func (walk requests) items() int {
 	return items
 }
 
-// hasEnough reports whether a walk brought at least the number of records that the client wanted in other runs; 0 means that it is not known.
+// hasEnough reports whether a walk brought at least the number of records that the client wanted in other runs. wanted is 0 if that number is unknown.
 func (walk requests) hasEnough(wanted int) bool { return wanted > 0 && walk.items() >= wanted }

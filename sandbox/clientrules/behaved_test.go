@@ -19,14 +19,15 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// behaved is a correct client: it keeps its token, waits as long as the node says, retries what may be retried, and follows the links of a list.
-type behaved struct {
+// correctClient keeps the rules: it keeps its token, waits as long as the node says, retries what may be retried, and follows the links of a
+// list.
+type correctClient struct {
 	*caller
 	current string // its token; empty before the first and after a refusal
 }
 
 // read gets a resource. It retries after refusals, redirects and failures.
-func (c *behaved) read(path string) reply {
+func (c *correctClient) read(path string) reply {
 	GinkgoHelper()
 	refusals := 0
 	for range 5 {
@@ -57,18 +58,18 @@ func (c *behaved) read(path string) reply {
 }
 
 // wait moves the clock by the time in Retry-After.
-func (c *behaved) wait(answer reply) {
+func (c *correctClient) wait(answer reply) {
 	pause := 2 * time.Second
 	if seconds, err := strconv.Atoi(answer.header.Get("Retry-After")); err == nil {
 		pause = time.Duration(seconds) * time.Second
-	} else if at, err := http.ParseTime(answer.header.Get("Retry-After")); err == nil {
-		pause = at.Sub(c.Clock().Now())
+	} else if date, err := http.ParseTime(answer.header.Get("Retry-After")); err == nil {
+		pause = date.Sub(c.Clock().Now())
 	}
 	Expect(c.Clock().Move(pause)).To(Succeed())
 }
 
 // readAll reads a list to its end, and returns the number of its items.
-func (c *behaved) readAll(path string) int {
+func (c *correctClient) readAll(path string) int {
 	GinkgoHelper()
 	items := 0
 	for path != "" {
@@ -85,9 +86,9 @@ func next(from, links string) string {
 	for link := range strings.SplitSeq(links, ",") {
 		if target, rest, _ := strings.Cut(strings.TrimSpace(link), ">"); strings.Contains(rest, `rel="next"`) {
 			base, _ := url.Parse(from)
-			at, err := base.Parse(strings.TrimPrefix(target, "<"))
+			link, err := base.Parse(strings.TrimPrefix(target, "<"))
 			Expect(err).NotTo(HaveOccurred())
-			return at.RequestURI() // on the own host, whatever the link names
+			return link.RequestURI() // on the own host, whatever the link names
 		}
 	}
 	return ""
@@ -109,7 +110,7 @@ var _ = Describe("A correct client", func() {
 	}
 
 	It("has no findings after it read the registry, the info resource, the list and one funding", func() {
-		c := &behaved{caller: newCaller()}
+		c := &correctClient{caller: newCaller()}
 		c.send(http.MethodGet, "/registry/registry.json", "", nil)
 		Expect(c.read(infoPath).status).To(Equal(http.StatusOK))
 		Expect(c.readAll(listPath + "?page[page]=0&page[size]=10")).To(BeNumerically(">", 30))
@@ -124,7 +125,7 @@ var _ = Describe("A correct client", func() {
 	})
 
 	It("has no findings after 429, 503, broken answers and an expired token", func() {
-		c := &behaved{caller: newCaller()}
+		c := &correctClient{caller: newCaller()}
 		c.script(nil, status(http.StatusTooManyRequests, "Retry-After", "30"), status(http.StatusServiceUnavailable),
 			nil, cut, status(http.StatusBadGateway), nil)
 		Expect(c.read(infoPath).status).To(Equal(http.StatusOK))
@@ -136,7 +137,7 @@ var _ = Describe("A correct client", func() {
 
 	It("has no findings after each scenario", func() {
 		for _, s := range fault.Scenarios() {
-			c := &behaved{caller: newCaller(func(config *sandbox.Config) {
+			c := &correctClient{caller: newCaller(func(config *sandbox.Config) {
 				config.Pause = func(context.Context, time.Duration) error { return nil }
 			})}
 			Expect(c.Nodes()[0].Play(playOf(s))).To(Succeed())
@@ -339,11 +340,11 @@ var _ = Describe("A correct client", func() {
 		Expect(b.page(0, token).items()).To(Equal(items))
 		Expect(b.judge().HasFaults()).To(BeFalse(), "%v", b.brokenRules())
 
-		again, earlier := newCaller(), b.Journal().Record(0)
-		Expect(again.Nodes()[0].Play(fault.Play{Name: scenario})).To(Succeed())
-		Expect(again.page(0, again.token()).items()).To(Equal(items))
-		Expect(again.brokenRules()).To(Equal([]clientrules.ID{"CLT-26"}), "nothing shows what it wants")
-		Expect(clientrules.Judge(again.Journal().Record(0), earlier).HasFaults()).To(BeFalse())
+		repeated, earlier := newCaller(), b.Journal().Record(0)
+		Expect(repeated.Nodes()[0].Play(fault.Play{Name: scenario})).To(Succeed())
+		Expect(repeated.page(0, repeated.token()).items()).To(Equal(items))
+		Expect(repeated.brokenRules()).To(Equal([]clientrules.ID{"CLT-26"}), "nothing shows what it wants")
+		Expect(clientrules.Judge(repeated.Journal().Record(0), earlier).HasFaults()).To(BeFalse())
 
 		more := newCaller()
 		Expect(more.Nodes()[0].Play(fault.Play{Name: scenario})).To(Succeed())
@@ -355,7 +356,7 @@ var _ = Describe("A correct client", func() {
 
 		b.page(10, token)
 		Expect(b.brokenRules()).To(ContainElement(clientrules.ID("CLT-26")), "it reads on")
-		Expect(clientrules.Judge(again.Journal().Record(0), b.Journal().Record(0)).HasFaults()).To(BeTrue())
+		Expect(clientrules.Judge(repeated.Journal().Record(0), b.Journal().Record(0)).HasFaults()).To(BeTrue())
 	},
 		Entry(nil, "empty-page", 0),
 		Entry(nil, "short-page", 5),
@@ -434,7 +435,7 @@ var _ = Describe("A correct client", func() {
 		}
 	})
 
-	It("is blamed for a page that failed if it takes the list up again a day later only", func() {
+	It("is blamed for a page that failed if it reads the list again only a day later", func() {
 		b := newCaller()
 		token := b.token()
 		b.script(nil, status(http.StatusInternalServerError))

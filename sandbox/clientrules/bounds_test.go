@@ -15,10 +15,10 @@ import (
 var _ = Describe("A call that keeps failing", func() {
 	// repeat returns requests for one page that failed, with pauses in milliseconds.
 	repeat := func(pauses ...int) (entries []journal.Entry) {
-		at := 0
+		start := 0
 		for i, pause := range pauses {
-			at += pause
-			entries = append(entries, newEntry(uint64(i+1), at, at+1, func(e *journal.Entry) { e.Status = 500 }))
+			start += pause
+			entries = append(entries, newEntry(uint64(i+1), start, start+1, func(e *journal.Entry) { e.Status = 500 }))
 		}
 		return entries
 	}

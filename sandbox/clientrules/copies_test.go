@@ -55,10 +55,10 @@ var _ = Describe("A client that gets an ETag with an answer that breaks off", fu
 
 var _ = Describe("A client that wants a whole list, as its run without faults shows", func() {
 	// read returns the record of a client that reads a list to its end, or only its first page, which links to another host.
-	read := func(whole bool) journal.Record {
+	read := func(toEnd bool) journal.Record {
 		b := newCaller()
 		token := b.token()
-		if whole {
+		if toEnd {
 			b.readOn(0, 10, token)
 		} else {
 			Expect(b.Nodes()[0].Play(fault.Play{Name: "next-on-other-host"})).To(Succeed())

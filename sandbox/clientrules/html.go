@@ -15,7 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// WriteHTML writes the report as one self-contained page without scripts, fonts or pictures. Its Content-Security-Policy forbids the browser to fetch any.
+// WriteHTML writes the report as one self-contained page without scripts, fonts or pictures. Its
+// Content-Security-Policy forbids the browser to load other resources.
 func WriteHTML(w io.Writer, r Report) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
 		"printable": printable, "clientTitle": clientTitle, "levelCounts": levelCounts, "requestCounts": requestCounts, "timeSpan": timeSpan,

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// deliveryTime is how long after an answer the other workers of a concurrent program may still send requests without having heard of it.
+	// deliveryTime is how long after an answer the other workers of a concurrent program may still send requests
+	// without knowing that answer.
 	deliveryTime = time.Second
 	// poolTimeout is how long a program may leave a connection unused and still count as the program that used it before.
 	poolTimeout = 30 * time.Second
@@ -57,7 +58,7 @@ type reader struct {
 }
 
 type (
-	// target is what a request asks for, as the journal has it.
+	// target has the fields of a journal entry that determine the meaning.
 	target struct{ node, method, path, query string }
 	// source is the connection and the User-Agent of a request.
 	source struct{ peer, agent string }
@@ -134,8 +135,8 @@ func (r *reader) program(e *journal.Entry) int {
 	return known
 }
 
-// canonical returns the parameters of a query whose names fit, sorted and in one encoding. It leaves out credentials, which the journal has replaced
-// by fingerprints ("***"), because they do not change what a request asks for.
+// canonical returns the parameters of a query for whose names keeps returns true, sorted and in one encoding. It leaves out credentials,
+// which the journal has replaced by fingerprints ("***"), because they do not change what a request asks for.
 func canonical(query string, keeps func(name string) bool) string {
 	var parameters []string
 	for part := range strings.SplitSeq(query, "&") {

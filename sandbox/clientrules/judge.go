@@ -24,8 +24,9 @@ const (
 	maxNames   = 5   // programs of a client, and deviations of an event
 )
 
-// Judge makes the report of all clients in a record. It judges them concurrently. Earlier records of the same program, from nodes without faults, show what
-// the program wants: if it read only the beginning of a list there, it has not lost the rest here; if it read the whole list there and stops early here, it has.
+// Judge makes the report of all clients in a record. It judges them concurrently. Earlier records of the same program, from nodes without
+// faults, show what the program wants. A list of which it read only the beginning there may stay unfinished here; a list that it read to
+// the end there may not.
 func Judge(record journal.Record, earlier ...journal.Record) Report {
 	return JudgeAmong(record, earlier, nil)
 }
@@ -128,8 +129,9 @@ func newFinding(client string, r Rule, seen []Sighting) Finding {
 	return f
 }
 
-// attribute groups the entries by client. A request without a client id belongs to the client whose token or secret it carries; if there is none, to
-// the only client on its connection; if there is none, to the only client with its machine and program. All other requests are in the group "".
+// attribute groups the entries by client. A request without a client id belongs to the client whose token or secret it carries; failing
+// that, to the only client on its connection; failing that, to the only client with its machine and program. All other requests are in the
+// group "".
 func attribute(entries []journal.Entry) map[string]requests {
 	sorted := newRequests(entries)
 	var owners ownership
@@ -196,9 +198,9 @@ func (o *ownership) learn(e *request) {
 
 // claim makes client the owner of key. If another client already owns the key, the owner is severalClients from then on.
 func claim[K comparable](owners map[K]string, key K, client string) {
-	var none K
+	var zero K
 	switch before, taken := owners[key]; {
-	case key == none:
+	case key == zero:
 	case !taken:
 		owners[key] = client
 	case before != client && before != severalClients:

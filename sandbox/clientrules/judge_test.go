@@ -61,8 +61,8 @@ var _ = Describe("Concurrent requests", func() {
 			e.Operation, e.Issued, e.Authorization = journal.Token, &journal.IssuedToken{Print: "t2", Expires: e.Time.Add(time.Hour)}, journal.Authorization{}
 		})
 		Expect(judge(append(entries, renewed)...)).To(BeEmpty())
-		again := newEntry(9, 1200, 1210, refused)
-		Expect(judge(append(entries, again, newEntry(10, 1300, 1310, refused), newEntry(11, 1400, 1410, refused))...)).To(Equal([]clientrules.ID{"CLT-02"}))
+		repeated := newEntry(9, 1200, 1210, refused)
+		Expect(judge(append(entries, repeated, newEntry(10, 1300, 1310, refused), newEntry(11, 1400, 1410, refused))...)).To(Equal([]clientrules.ID{"CLT-02"}))
 	})
 
 	It("are not repetitions of a refused request, either, where they came one by one on connections of their own", func() {
@@ -73,19 +73,19 @@ var _ = Describe("Concurrent requests", func() {
 			}))
 		}
 		Expect(judge(entries...)).To(BeEmpty())
-		var again []journal.Entry
+		var repeated []journal.Entry
 		for i, e := range entries[:3] { // each connection has delivered a refusal before
 			e.Number, e.Time, e.Ended = uint64(8+i), e.Time.Add(4*time.Second), e.Ended.Add(4*time.Second)
-			again = append(again, e)
+			repeated = append(repeated, e)
 		}
-		Expect(judge(append(entries[:7:7], again...)...)).To(Equal([]clientrules.ID{"CLT-02"}))
+		Expect(judge(append(entries[:7:7], repeated...)...)).To(Equal([]clientrules.ID{"CLT-02"}))
 		for i := range entries {
 			entries[i].Peer = "127.0.0.1:1"
 		}
 		Expect(judge(entries...)).To(Equal([]clientrules.ID{"CLT-02"}))
 	})
 
-	It("may come from a worker that had not heard of Retry-After, whenever the program shows that it has several", func() {
+	It("may come from a worker that had not heard of Retry-After, if the program shows that it has several workers", func() {
 		path := func(path string) func(*journal.Entry) { return func(e *journal.Entry) { e.Path = path } }
 		busy := func(e *journal.Entry) { e.Path, e.Status, e.RetryAfter = "/a", 429, "1" }
 		other := newEntry(2, 11, 20, path("/b"))
@@ -121,9 +121,9 @@ var _ = Describe("Concurrent requests", func() {
 		hasty := []journal.Entry{
 			newEntry(1, 0, 1, on("a", "1", busy)), newEntry(2, 3, 4, on("a", "2", busy)), newEntry(3, 6, 7, on("a", "1", busy)), newEntry(4, 9, 10, on("a", "2", good)),
 		}
-		Expect(judge(hasty...)).To(BeEmpty(), "a may have two workers")
+		Expect(judge(hasty...)).To(BeEmpty(), "client a may have two workers")
 		hasty = append(hasty, newEntry(5, 12, 13, on("b", "1", good)), newEntry(6, 15, 16, on("b", "2", good)))
-		Expect(judge(hasty...)).To(Equal([]clientrules.ID{"CLT-17"}), "b, in the same program, uses both connections, too")
+		Expect(judge(hasty...)).To(Equal([]clientrules.ID{"CLT-17"}), "client b, in the same program, uses both connections, too")
 	})
 
 	It("may reach past the end of a list, but not by far", func() {
@@ -153,12 +153,13 @@ var _ = Describe("Concurrent requests", func() {
 	})
 
 	It("should pause together", func() {
-		// work returns the requests of workers after one of them was asked to wait; each sends as many as said.
+		// work returns the requests of several workers, after one of them was asked to wait. The first request
+		// begins at began milliseconds.
 		work := func(workers, requests, began int) []journal.Entry {
 			entries := []journal.Entry{newEntry(1, 0, 1, func(e *journal.Entry) { e.Path, e.Status, e.RetryAfter = "/a", 429, "3" })}
 			for i := range workers * requests {
-				at := began + 10*(i/workers)
-				entries = append(entries, newEntry(uint64(2+i), at, at+5, func(e *journal.Entry) { e.Path, e.Peer = fmt.Sprint("/b", i), fmt.Sprint("127.0.0.1:", 2+i%workers) }))
+				start := began + 10*(i/workers)
+				entries = append(entries, newEntry(uint64(2+i), start, start+5, func(e *journal.Entry) { e.Path, e.Peer = fmt.Sprint("/b", i), fmt.Sprint("127.0.0.1:", 2+i%workers) }))
 			}
 			return append(entries, newEntry(uint64(2+workers*requests), 3100, 3101, func(e *journal.Entry) { e.Path = "/a" }))
 		}
@@ -427,15 +428,15 @@ var _ = Describe("The counts of a client", func() {
 })
 
 var _ = Describe("Workers that fetch a token each", func() {
-	issue := func(number uint64, began, ended int, print string) journal.Entry {
+	issue := func(number uint64, began, ended int, fingerprint string) journal.Entry {
 		return newEntry(number, began, ended, func(e *journal.Entry) {
 			e.Operation, e.Method, e.Authorization = journal.Token, "POST", journal.Authorization{}
-			e.Issued = &journal.IssuedToken{Print: print, Expires: e.Time.Add(time.Hour)}
+			e.Issued = &journal.IssuedToken{Print: fingerprint, Expires: e.Time.Add(time.Hour)}
 		})
 	}
-	call := func(number uint64, began int, print string, status int) journal.Entry {
+	call := func(number uint64, began int, fingerprint string, status int) journal.Entry {
 		return newEntry(number, began, began+5, func(e *journal.Entry) {
-			e.Path, e.Authorization.Print, e.Status = fmt.Sprint("/", number), print, status
+			e.Path, e.Authorization.Print, e.Status = fmt.Sprint("/", number), fingerprint, status
 			if status == 401 {
 				e.Refusal = &journal.Refusal{Code: "invalid_token", Detail: "the token expired"}
 			}

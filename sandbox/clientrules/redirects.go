@@ -10,7 +10,8 @@ import (
 )
 
 // lostRedirects describes the requests that a fault of the node redirected, and whose answer the client never got: it did not follow the redirect, or got
-// no records at the target, and no other request read the same. A client may follow a redirect without its token, so this compares the requests of all clients.
+// no records at the target, and no other request read the same records. A client may follow a redirect without its
+// token, so this compares the requests of all clients.
 func lostRedirects(record journal.Record) []string {
 	all := slices.DeleteFunc(newRequests(record.Entries), isIgnored)
 	lists := map[int]requests{}

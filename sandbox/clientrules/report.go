@@ -24,7 +24,7 @@ type Report struct {
 	NotJudged int `json:"aside"`
 	// Dropped is the number of earlier requests that the journal no longer holds.
 	Dropped uint64 `json:"dropped"`
-	// Clients are the clients, those with the worst findings first.
+	// Clients has a report for each client, the worst findings first.
 	Clients []ClientReport `json:"clients"`
 	// Unlisted is the number of further clients that the report leaves out.
 	Unlisted int `json:"unlisted,omitempty"`
@@ -68,7 +68,7 @@ type Finding struct {
 	Curl string `json:"curl,omitempty"`
 }
 
-// Event is one breach of a rule.
+// Event is one breach of a rule, as a report shows it.
 type Event struct {
 	What string `json:"what"`
 	// At is the time of the first request, by the node's clock.
@@ -102,7 +102,7 @@ func (s ClientReport) Count(level Level) int {
 }
 
 // ForClient returns a report with one client only; ok is false when the client is not in r.
-func (r Report) ForClient(client string) (one Report, ok bool) {
+func (r Report) ForClient(client string) (single Report, ok bool) {
 	for _, s := range r.Clients {
 		if s.Client == client {
 			r.Clients, r.Requests, r.Unlisted = []ClientReport{s}, s.Requests, 0

@@ -58,7 +58,7 @@ type Rule struct {
 type Sighting struct {
 	// What describes the breach.
 	What string `json:"what"`
-	// Entries are the requests that show the breach. See [curl] for the one that a correct command replaces.
+	// Entries are the requests that show the breach.
 	Entries []*request `json:"-"`
 }
 
@@ -85,13 +85,13 @@ func rfc(number int, section string) Source {
 // network returns a rule of the network's interface document as a source.
 func network(rule int) Source { return Source{Text: fmt.Sprintf("NET-R%d", rule)} }
 
-// practice returns as a source how the client or the nodes of the network usually behave.
+// practice returns a usual behaviour of clients or nodes as a source.
 func practice(habit string) Source { return Source{Text: "practice of the network: " + habit} }
 
-// requests are those of one client, in the order in which they came.
+// requests holds requests of one client, in the order in which they came.
 type requests []*request
 
-// request is an entry of the journal with what the rules derive from it once.
+// request is an entry of the journal with values that several rules derive from it.
 type request struct {
 	*journal.Entry
 	*meaning
@@ -136,13 +136,14 @@ func (all requests) filter(fits func(*request) bool) requests {
 	return result
 }
 
-// each returns a check that makes a sighting of each request that fits; what returns its description.
-func each(fits func(*request) bool, what func(*request) string) func(history) []Sighting {
+// each returns a check that makes a sighting of each request that fits, with the description that
+// describe returns.
+func each(fits func(*request) bool, describe func(*request) string) func(history) []Sighting {
 	return func(all history) []Sighting {
 		var seen []Sighting
 		for i, e := range all.requests {
 			if fits(e) {
-				seen = append(seen, Sighting{what(e), all.requests[i : i+1 : i+1]})
+				seen = append(seen, Sighting{describe(e), all.requests[i : i+1 : i+1]})
 			}
 		}
 		return seen
@@ -186,7 +187,7 @@ func groupBy[K comparable](all requests, key func(*request) K) []requests {
 	return parts
 }
 
-// subjectOf, listOf and positionOf are keys of groups.
+// subjectOf, listOf and positionOf return keys for groupBy.
 func subjectOf(e *request) int     { return e.subject }
 func listOf(e *request) int        { return e.list }
 func positionOf(e *request) string { return e.position }

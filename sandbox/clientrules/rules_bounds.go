@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// boundRules are about how often a client repeats what fails or never changes, and where it sends its secret.
+// boundRules returns the rules about how often a client repeats what fails or never changes, and where it sends its secret.
 func boundRules() []Rule {
 	return []Rule{
 		{
@@ -40,14 +40,14 @@ func boundRules() []Rule {
 func countlessRetries(all history) []Sighting {
 	const many = 20
 	var seen []Sighting
-	for _, one := range all.repeats {
-		if len(one) <= many {
+	for _, group := range all.repeats {
+		if len(group) <= many {
 			continue
 		}
 		fails := func(e *request) bool { return isTemporary(e) && !isTokenRefused(e) && !isDescribed(e) }
-		for run := range one.runs(fails, func(before, e *request) bool { return e.Time.Sub(before.Ended) < time.Minute }) {
+		for run := range group.runs(fails, func(before, e *request) bool { return e.Time.Sub(before.Ended) < time.Minute }) {
 			workers := run.inFlight()
-			if most := densest(run.chain(), time.Minute); len(most) > many*workers {
+			if most := densestPart(run.chain(), time.Minute); len(most) > many*workers {
 				seen = append(seen, Sighting{fmt.Sprintf("%s failed (%s) and was repeated %s within %s", requestLine(most[0]), failure(most[0]), Times(len(most)-1),
 					elapsed(most[0].Ended, most[len(most)-1].Time)), most})
 			}

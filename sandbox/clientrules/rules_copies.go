@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// copyRules are about the copies that a client keeps.
+// copyRules returns the rules about the copies that a client keeps.
 func copyRules() []Rule {
 	return []Rule{
 		{
@@ -35,7 +35,8 @@ func copyRules() []Rule {
 func isBroken(e *request) bool { return e.Cut || e.Spoilt }
 
 // incompleteCopies finds conditional requests with an ETag that the client got only from answers that broke off, if they were answered 304 and no later request
-// brought the content. A tag that the client sends before it gets it here is from an earlier run.
+// brought the content. A tag that the client sends before an answer brought it is from an earlier
+// run.
 func incompleteCopies(all history) []Sighting {
 	targets := map[int]bool{} // of answers that broke off
 	for _, e := range all.requests {
@@ -46,7 +47,7 @@ func incompleteCopies(all history) []Sighting {
 	if len(targets) == 0 {
 		return nil
 	}
-	type copied struct {
+	type copyKey struct {
 		program, target int
 		tag             string
 	}
@@ -56,14 +57,14 @@ func incompleteCopies(all history) []Sighting {
 			contents[e.target] = e
 		}
 	}
-	known, broken := map[copied]bool{}, map[copied]*request{}
+	known, broken := map[copyKey]bool{}, map[copyKey]*request{}
 	var seen []Sighting
 	for _, e := range all.requests {
 		if !targets[e.target] {
 			continue
 		}
 		for tag := range entityTags(e.IfNoneMatch) {
-			key := copied{e.program, e.target, tag}
+			key := copyKey{e.program, e.target, tag}
 			from := broken[key]
 			switch {
 			case known[key]:
@@ -74,7 +75,7 @@ func incompleteCopies(all history) []Sighting {
 			}
 		}
 		for tag := range entityTags(e.ETag) {
-			key := copied{e.program, e.target, tag}
+			key := copyKey{e.program, e.target, tag}
 			switch {
 			case !isBroken(e) && e.Status != http.StatusNotModified:
 				known[key] = true

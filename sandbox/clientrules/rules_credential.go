@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// bearerRules are about the token in calls of the API.
+// bearerRules returns the rules about the token in calls of the API.
 func bearerRules() []Rule {
 	return []Rule{
 		{
@@ -96,7 +96,7 @@ func forbiddenCalls(all history) []Sighting {
 	return seen
 }
 
-// secrecyRules are about secrets and tokens that a client sends where they do not belong.
+// secrecyRules returns the rules about secrets and tokens that a client sends where they do not belong.
 func secrecyRules() []Rule {
 	return []Rule{
 		{

@@ -8,7 +8,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// economyRules are about requests that bring less than they could, and about links.
+// economyRules returns the rules about requests that bring less than they could, and about links.
 func economyRules() []Rule {
 	return []Rule{
 		{
@@ -70,7 +70,8 @@ func economyRules() []Rule {
 	}
 }
 
-// firstPages finds lists of which the client read the first page only, although it names another.
+// firstPages finds lists of which the client read the first page only, although that page links
+// to another.
 func firstPages(all history) []Sighting {
 	var seen []Sighting
 	continued := map[*request]bool{} // with another filter, which is a fault
@@ -90,8 +91,8 @@ func firstPages(all history) []Sighting {
 		if len(walk) != 1 || !isServedPage(first) || continued[first] || first.Status == http.StatusNotModified && long[first.list] { // CLT-44 looks at 304
 			continue
 		}
-		isWhole := func(e *request) bool { return isServedPage(e) && e.Page.Size == 0 && e.list == first.list }
-		if isFirstPage(first) && first.Page.Next && first.Page.Items > 0 && len(first.Deviations) == 0 && !all.has(isWhole) {
+		isCompleteList := func(e *request) bool { return isServedPage(e) && e.Page.Size == 0 && e.list == first.list }
+		if isFirstPage(first) && first.Page.Next && first.Page.Items > 0 && len(first.Deviations) == 0 && !all.has(isCompleteList) {
 			seen = append(seen, Sighting{requestLine(first) + " had a rel=\"next\", and no other page was read", requests{first}})
 		}
 	}
@@ -114,8 +115,8 @@ func needlessDetails(all history) []Sighting {
 		details := node.filter(func(e *request) bool {
 			return e.Operation == journal.Detail && e.Method == "GET" && e.Status == 200 && isServed(e)
 		})
-		if each := groupBy(details, func(e *request) string { return e.Path }); records >= manyDetails && len(each) >= records {
-			seen = append(seen, Sighting{fmt.Sprintf("%d records of the list were fetched again, each by a call of its own", len(each)), details})
+		if byPath := groupBy(details, func(e *request) string { return e.Path }); records >= manyDetails && len(byPath) >= records {
+			seen = append(seen, Sighting{fmt.Sprintf("%d records of the list were fetched again, each by a call of its own", len(byPath)), details})
 		}
 	}
 	return seen
@@ -142,7 +143,8 @@ func tinyPages(all history) []Sighting {
 	return seen
 }
 
-// tokensOfWorkers finds tokens that were requested at the same time, before one was refused, and served calls.
+// tokensOfWorkers finds tokens that were requested at the same time, before any was refused, and that were
+// used for calls.
 func tokensOfWorkers(all history) []Sighting {
 	const many = 4
 	var seen []Sighting
@@ -188,8 +190,8 @@ func isFinal(e *request) bool {
 // repeatedMistakes finds requests that were repeated although the refusal was final.
 func repeatedMistakes(all history) []Sighting {
 	var seen []Sighting
-	for _, one := range all.repeats {
-		for run := range one.runs(isFinal, func(before, e *request) bool { return e.Time.Sub(before.Ended) < time.Minute }) {
+	for _, group := range all.repeats {
+		for run := range group.runs(isFinal, func(before, e *request) bool { return e.Time.Sub(before.Ended) < time.Minute }) {
 			if run = run.chain(); len(run) >= habitLength {
 				seen = append(seen, Sighting{fmt.Sprintf("%s was answered %d, and was repeated %s", requestLine(run[0]), run[0].Status, Times(len(run)-1)), run})
 			}
@@ -221,11 +223,11 @@ func followedLinks(all history) []Sighting {
 func hotLoops(all history) []Sighting {
 	const many = 20
 	var seen []Sighting
-	for _, one := range all.repeats {
-		if len(one) <= many || one[0].Method != "GET" || !isAPI(one[0]) {
+	for _, group := range all.repeats {
+		if len(group) <= many || group[0].Method != "GET" || !isAPI(group[0]) {
 			continue
 		}
-		for run := range one.runs(func(e *request) bool { return isServed(e) && len(e.Deviations) == 0 }, func(before, e *request) bool {
+		for run := range group.runs(func(e *request) bool { return isServed(e) && len(e.Deviations) == 0 }, func(before, e *request) bool {
 			return e.Time.Sub(before.Ended) < immediate
 		}) {
 			if len(run) <= many {

@@ -12,7 +12,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// habitRules are about the form of queries and conditions, and about requests that the client need not send.
+// habitRules returns the rules about the form of queries and conditions, and about requests that the client need not send.
 func habitRules() []Rule {
 	return []Rule{
 		{
@@ -150,10 +150,10 @@ func doubledReads(all history) []Sighting {
 	}
 	reads := all.filter(func(e *request) bool { return isAPI(e) && (e.Method == http.MethodGet || e.Method == http.MethodHead) })
 	var seen []Sighting
-	for _, one := range groupBy(reads, func(e *request) int { return e.program }) {
+	for _, group := range groupBy(reads, func(e *request) int { return e.program }) {
 		var pairs requests
 		targets, lonely := 0, 0
-		for _, same := range groupBy(one, func(e *request) int { return e.target }) {
+		for _, same := range groupBy(group, func(e *request) int { return e.target }) {
 			before := len(pairs)
 			for i, head := range same {
 				if head.Method != http.MethodHead || head.Status != http.StatusOK {
@@ -230,7 +230,8 @@ func isShortened(text string) bool { return strings.HasSuffix(text, "…") }
 const (
 	// severalGuesses is the number of needless pages from which on a client seems to guess how long a list is.
 	severalGuesses = 4
-	// manyGuesses is the number that no client needs to find the end of a list.
+	// manyGuesses is a number of pages past the end that no client needs to find the end
+	// of a list.
 	manyGuesses = 20
 )
 
@@ -292,7 +293,7 @@ func (all history) guessedPages(fits func(avoidable, workers int) bool) []Sighti
 // It skips the waits that earlyRetries already reports.
 func lonelyPauses(all history) []Sighting {
 	const (
-		chain   = 3 // requests on a connection: the first may have been chosen earlier, and a second one by a worker that was slow to hear
+		chain   = 3 // requests on a connection: the first two may come from workers that did not know of the pause yet
 		several = 2 // connections
 	)
 	if !all.has(func(e *request) bool { return isThrottled(e) && e.concurrent }) {
@@ -323,12 +324,12 @@ func lonelyPauses(all history) []Sighting {
 		if len(others) < several {
 			continue
 		}
-		went := requests{e}
+		followed := requests{e}
 		for _, peer := range slices.Sorted(maps.Keys(others)) {
-			went = append(went, others[peer]...)
+			followed = append(followed, others[peer]...)
 		}
 		seen = append(seen, Sighting{fmt.Sprintf("%s was answered %d with Retry-After: %s, and %d requests followed on %s", requestLine(e), e.Status, e.RetryAfter,
-			len(went)-1, plural(len(others), "other connection")), went})
+			len(followed)-1, plural(len(others), "other connection")), followed})
 	}
 	return seen
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// pagingRules are about reading a list page by page.
+// pagingRules returns the rules about reading a list page by page.
 func pagingRules() []Rule {
 	return []Rule{
 		{

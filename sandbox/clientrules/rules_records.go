@@ -8,7 +8,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// recordRules are about lists whose pages do not fit together.
+// recordRules returns the rules about lists whose pages do not fit together.
 func recordRules() []Rule {
 	return []Rule{
 		{
@@ -21,7 +21,7 @@ func recordRules() []Rule {
 	}
 }
 
-// persistenceRules are about clients that go on when they should stop, or stop when they should go on.
+// persistenceRules returns the rules about clients that go on when they should stop, or stop when they should go on.
 func persistenceRules() []Rule {
 	return []Rule{
 		{
@@ -118,7 +118,8 @@ func (all history) changedFilters() []Sighting {
 	return seen
 }
 
-// anotherRun is how long after a refusal a new token belongs to another run of the program.
+// anotherRun is the time after a refusal from which on a new token counts as part of
+// another run of the program.
 const anotherRun = 30 * time.Second
 
 // refusedTokens finds clients that fetched one new token after the other although all were refused.
@@ -133,8 +134,8 @@ func refusedTokens(all history) []Sighting {
 		var refused, run requests
 		flush := func() {
 			most := 0 // for one call
-			for _, one := range groupBy(refused, subjectOf) {
-				most = max(most, len(one))
+			for _, group := range groupBy(refused, subjectOf) {
+				most = max(most, len(group))
 			}
 			if len(refused) > several {
 				most = len(refused)
@@ -176,18 +177,18 @@ func repeatedLists(all history) []Sighting {
 		return e.Operation == journal.List && e.Method == "GET" && e.Status == 200 && isServed(e) && e.IfNoneMatch == "" && len(e.Deviations) == 0
 	}
 	sizes := map[int]int64{} // by list: the bytes of the pages that were read often
-	for _, one := range all.repeats {
-		if count, size := one.fullReads(isFull); count >= habitLength {
-			sizes[one[0].list] += size
+	for _, group := range all.repeats {
+		if count, size := group.fullReads(isFull); count >= habitLength {
+			sizes[group[0].list] += size
 		}
 	}
 	var seen []Sighting
 	for _, list := range groupBy(all.filter(func(e *request) bool { return sizes[e.list] >= largeList && isFull(e) }), listOf) {
 		var repeated requests
 		pages, size := 0, int64(0)
-		for _, one := range groupBy(list, subjectOf) {
-			if one = one.chain(); len(one) >= habitLength {
-				repeated, pages, size = append(repeated, one...), pages+1, size+one[0].Bytes
+		for _, group := range groupBy(list, subjectOf) {
+			if group = group.chain(); len(group) >= habitLength {
+				repeated, pages, size = append(repeated, group...), pages+1, size+group[0].Bytes
 			}
 		}
 		if size >= largeList {
@@ -214,12 +215,12 @@ const shortWait = time.Minute
 // abandonedWaits finds calls that the client never repeated although Retry-After had said when to repeat them.
 func abandonedWaits(all history) []Sighting {
 	var seen []Sighting
-	for _, one := range groupBy(all.requests, func(e *request) int { return e.resource }) {
-		throttled := one.filter(func(e *request) bool {
+	for _, group := range groupBy(all.requests, func(e *request) int { return e.resource }) {
+		throttled := group.filter(func(e *request) bool {
 			at, known := retryTime(e)
 			return isThrottled(e) && known && at.Sub(e.Ended) <= shortWait
 		})
-		if len(throttled) == 0 || slices.ContainsFunc(one, func(e *request) bool { return follows(throttled[0], e) }) {
+		if len(throttled) == 0 || slices.ContainsFunc(group, func(e *request) bool { return follows(throttled[0], e) }) {
 			continue
 		}
 		first := throttled[0]
@@ -243,13 +244,13 @@ func uselessConditions(all history) []Sighting {
 			return c.list == e.list && c.subject != e.subject && c.program == e.program && c.Time.Before(e.Time) && confirmed.Time.Sub(c.Time) < time.Minute
 		})
 	}
-	for _, one := range groupBy(all.filter(isAPI), subjectOf) {
-		for i, e := range one {
+	for _, group := range groupBy(all.filter(isAPI), subjectOf) {
+		for i, e := range group {
 			switch {
 			case hasOddTag(e):
 				seen = append(seen, Sighting{requestLine(e) + " had an If-None-Match that is not an ETag in its quotes: " + e.IfNoneMatch, requests{e}})
-			case e.Status == 200 && e.IfNoneMatch == "" && i > 0 && one[i-1].Status == 304 && follows(one[i-1], e) && e.Time.Sub(one[i-1].Ended) < time.Minute && !changed(one[i-1], e):
-				seen = append(seen, Sighting{requestLine(e) + " fetched the content again right after 304 had confirmed the stored copy", requests{one[i-1], e}})
+			case e.Status == 200 && e.IfNoneMatch == "" && i > 0 && group[i-1].Status == 304 && follows(group[i-1], e) && e.Time.Sub(group[i-1].Ended) < time.Minute && !changed(group[i-1], e):
+				seen = append(seen, Sighting{requestLine(e) + " fetched the content again right after 304 had confirmed the stored copy", requests{group[i-1], e}})
 			}
 		}
 	}
@@ -261,10 +262,10 @@ func uselessConditions(all history) []Sighting {
 func doubtedCopies(all history) []Sighting {
 	const few = 2
 	var seen []Sighting
-	for _, one := range groupBy(all.filter(isAPI), func(e *request) int { return e.program }) {
+	for _, group := range groupBy(all.filter(isAPI), func(e *request) int { return e.program }) {
 		var doubted requests
 		resources := map[int]bool{} // by subject
-		for run := range one.runs(func(e *request) bool { return e.Status == 304 }, func(before, e *request) bool {
+		for run := range group.runs(func(e *request) bool { return e.Status == 304 }, func(before, e *request) bool {
 			pause := e.Time.Sub(before.Ended) // workers that ask for the same do so at the same time
 			return before.subject == e.subject && pause >= immediate && pause < time.Minute
 		}) {

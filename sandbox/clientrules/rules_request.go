@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// requestRules are about the method, the URL and the parameters of requests.
+// requestRules returns the rules about the method, the URL and the parameters of requests.
 func requestRules() []Rule {
 	return []Rule{
 		{
@@ -56,7 +56,7 @@ func requestRules() []Rule {
 	}
 }
 
-// headerRules are about header fields.
+// headerRules returns the rules about header fields.
 func headerRules() []Rule {
 	return []Rule{
 		{
@@ -115,7 +115,7 @@ const (
 	maxBurst = 6
 )
 
-// patienceRules are about the pauses before a client repeats a request.
+// patienceRules returns the rules about the pauses before a client repeats a request.
 func patienceRules() []Rule {
 	return []Rule{
 		{
@@ -140,7 +140,8 @@ func isThrottled(e *request) bool {
 	return e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable
 }
 
-// retryTime returns when a request may be repeated; ok is false if its answer does not say so.
+// retryTime returns when a request may be repeated; ok is false if the answer does not say
+// when.
 func retryTime(e *request) (at time.Time, ok bool) {
 	if e.RetryAfter == "" {
 		return time.Time{}, false
@@ -200,8 +201,8 @@ func earlyRetries(all history) []Sighting {
 	return seen
 }
 
-// isOnlyRepeat reports whether e was the only repetition of a request that had to wait until due. Had another worker sent e, the worker that heard of the pause
-// would repeat its request soon after it.
+// isOnlyRepeat reports whether e was the only repetition of a request that had to wait until due. If another worker had sent e, the worker
+// that knew of the pause would have repeated its request soon after the pause.
 func (all history) isOnlyRepeat(before, e *request, due time.Time) bool {
 	const soon = 2 * time.Second
 	return isServed(e) && !slices.ContainsFunc(all.requests, func(other *request) bool {
@@ -216,7 +217,8 @@ func mayKnow(before, e *request) bool {
 	return before.subject == e.subject || before.Peer == e.Peer || e.Time.Sub(before.Ended) >= hearingTime
 }
 
-// immediate is how soon after a failure a request comes that did not wait.
+// immediate is the time after a failure within which a request counts as sent without a
+// pause.
 const immediate = 100 * time.Millisecond
 
 // rapidRetries finds failed requests that were repeated without growing pauses.
@@ -229,13 +231,13 @@ func rapidRetries(all history) []Sighting {
 		_, known := retryTime(e) // earlyRetries judges what comes after Retry-After
 		return e.Status == http.StatusTooManyRequests && !known || e.Status >= 500 && !(known && isThrottled(e)) || e.Cut
 	}
-	for _, one := range all.repeats {
-		for run := range one.runs(failed, func(before, e *request) bool { return true }) {
+	for _, group := range all.repeats {
+		for run := range group.runs(failed, func(before, e *request) bool { return true }) {
 			workers := run.inFlight() // each of them may repeat the request once
 			run = run.chain()
-			if most := densest(run, time.Second); len(most) > maxBurst*workers {
+			if most := densestPart(run, time.Second); len(most) > maxBurst*workers {
 				seen = append(seen, newRapidRetry(run[0], most))
-			} else if quick := quickest(run); len(quick) > 2*workers {
+			} else if quick := quickestPart(run); len(quick) > 2*workers {
 				seen = append(seen, newRapidRetry(run[0], quick))
 			}
 		}
@@ -265,8 +267,8 @@ func (all requests) chain() requests {
 	return chain
 }
 
-// quickest returns the longest part of a run in which each request came at once after the failure before.
-func quickest(run requests) requests {
+// quickestPart returns the longest part of a run in which each request came at once after the failure before.
+func quickestPart(run requests) requests {
 	var most requests
 	first := 0
 	for last := range run {
@@ -280,8 +282,8 @@ func quickest(run requests) requests {
 	return most
 }
 
-// densest returns the part of a run with the most requests within a time.
-func densest(run requests, within time.Duration) requests {
+// densestPart returns the part of a run with the most requests within a time.
+func densestPart(run requests, within time.Duration) requests {
 	var most requests
 	first := 0
 	for last := range run {

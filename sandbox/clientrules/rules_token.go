@@ -9,7 +9,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// grantRules are about token requests.
+// grantRules returns the rules about token requests.
 func grantRules() []Rule {
 	return []Rule{
 		{
@@ -69,7 +69,7 @@ func isForm(e *request) bool {
 // habitLength is how many repetitions in a row count as a habit of the client.
 const habitLength = 3
 
-// tokenRules are about when a client fetches, uses and drops a token.
+// tokenRules returns the rules about when a client fetches, uses and drops a token.
 func tokenRules() []Rule {
 	return []Rule{
 		{
@@ -120,10 +120,10 @@ func needlessTokens(all history) []Sighting {
 		}
 		uses, refused, failed := map[string]int{}, map[string]bool{}, map[string]bool{}
 		for _, e := range node {
-			if print := e.Authorization.Print; print != "" && isAPI(e) {
-				uses[print]++
-				refused[print] = refused[print] || e.Status == 401
-				failed[print] = failed[print] || isTemporary(e)
+			if fingerprint := e.Authorization.Print; fingerprint != "" && isAPI(e) {
+				uses[fingerprint]++
+				refused[fingerprint] = refused[fingerprint] || e.Status == 401
+				failed[fingerprint] = failed[fingerprint] || isTemporary(e)
 			}
 		}
 		var needless []*request
@@ -155,7 +155,8 @@ func needlessTokens(all history) []Sighting {
 const manyTokens = 8
 
 // tokensForCalls finds the tokens of a concurrent client that fetches one for nearly each call. It skips the tokens of workers that began at the same time:
-// a token counts if its call had been answered before as many later tokens were requested as there were requests in flight.
+// a token counts if its call was answered before the client requested as many further tokens as it had requests in
+// flight.
 func (all requests) tokensForCalls(issued requests) requests {
 	if len(issued) <= manyTokens {
 		return nil
@@ -185,7 +186,8 @@ func (all requests) tokensForCalls(issued requests) requests {
 	return wasted
 }
 
-// replacedEarly finds tokens of one program, which is known by its connection, that it replaced when nine tenths of their life were left.
+// replacedEarly finds tokens that one program replaced when nine tenths of their life were left. The connection
+// identifies the program.
 func (all requests) replacedEarly(refused map[string]bool) requests {
 	isEarly := func(e, next *request) bool {
 		left, life := e.Issued.Expires.Sub(next.Time), e.Issued.Expires.Sub(e.Time)

@@ -19,7 +19,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// noon is the time of all requests in these tests.
+// noon returns the time of all requests in these tests.
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
 // sample returns the report on a client that forgot the word Bearer, and on one without findings.

@@ -28,7 +28,8 @@ type Problem struct {
 	Rule     clientrules.ID    `json:"rule"`
 	Level    clientrules.Level `json:"level"`
 	What     string            `json:"what"`
-	// Finding is the broken rule; nil for [Exit], [TimeOut], [Silent] and [Lost].
+	// Finding is the broken rule; nil for [Exit], [TimeOut], [NoRequest] and
+	// [LostRecords].
 	Finding *clientrules.Finding `json:"-"`
 }
 

@@ -165,8 +165,8 @@ func (o Options) newTrial(text string) (s trial, err error) {
 	return s, err
 }
 
-// neighbour returns the configuration of a second node, which the registry lists after the first. The program has no credentials for it: a client that
-// sends it the secret or a token of the first node has taken them to a stranger.
+// neighbour returns the configuration of a second node, which the registry lists after the first. The program has no credentials for it: a
+// client that sends it the secret or a token of the first node breaks a rule.
 func neighbour(first sandbox.Config) sandbox.Config {
 	member := funding.InventedMember(1)
 	if member.ID == first.Member.ID { // the first node replays a recording, and has the id of the recorded node
@@ -175,7 +175,7 @@ func neighbour(first sandbox.Config) sandbox.Config {
 	return sandbox.Config{Member: member, Root: "/neighbour", Seed: first.Seed, Calls: 1, Logger: first.Logger, Loopback: first.Loopback}
 }
 
-// run runs the program against the sandbox. [judge] does the rest.
+// run runs the program against the sandbox. [judge] then adds the report to the result.
 func (s trial) run(ctx context.Context, o Options) (Result, error) {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

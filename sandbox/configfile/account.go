@@ -104,7 +104,7 @@ func (r *reader) keys(v value, c sandbox.IssuerConfig) []byte {
 		_, err = auth.NewForeignIssuer(c.Issuer, set, c.Audience)
 	}
 	if err != nil {
-		r.fault(v, expectedKeys, quote(place), err.Error())
+		r.addFault(v, expectedKeys, quote(place), err.Error())
 	}
 	return set
 }
@@ -131,7 +131,7 @@ func (r *reader) role(v value) string {
 	const expected = "a role, such as " + model.RoleExternalAPIClient
 	text, ok := r.text(v, expected)
 	if hint := suggestion(text, []string{model.RoleExternalAPIClient}); ok && hint != "" && text != model.RoleExternalAPIClient {
-		r.fault(v, expected, quote(text), hint)
+		r.addFault(v, expected, quote(text), hint)
 		return ""
 	}
 	return text
@@ -145,15 +145,15 @@ func (r *reader) secret(v value) string {
 	case !ok:
 		return ""
 	case text == "":
-		r.fault(v, expected, "an empty text", "leave secret out to have one generated")
+		r.addFault(v, expected, "an empty text", "leave secret out to have one generated")
 	case strings.HasPrefix(text, "env:"), strings.HasPrefix(text, "file:"):
 		secret, err := r.source.Secret(text)
 		if err != nil {
-			r.fault(v, "a secret at "+shorten(text), "none", err.Error())
+			r.addFault(v, "a secret at "+shorten(text), "none", err.Error())
 			return ""
 		}
 		if secret == "" {
-			r.fault(v, "a secret at "+shorten(text), "none", "it is empty")
+			r.addFault(v, "a secret at "+shorten(text), "none", "it is empty")
 		}
 		return secret
 	}
@@ -166,7 +166,7 @@ func (r *reader) requireUnique(lines map[string]int, v value, what, name string)
 		return
 	}
 	if line, taken := lines[name]; taken {
-		r.fault(v, what+" that no other entry has", quote(name), "line "+strconv.Itoa(line)+" has it already")
+		r.addFault(v, what+" that no other entry has", quote(name), "line "+strconv.Itoa(line)+" has it already")
 		return
 	}
 	lines[name] = v.at.Line

@@ -14,7 +14,8 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-// Source is what [Read] reads: a file, and what the caller adds to interpret it.
+// Source is the input of [Read]: a file, the keys that the caller defines, and functions
+// that follow its references.
 type Source struct {
 	// Data is the content of the file: YAML, which includes JSON.
 	Data []byte
@@ -111,7 +112,7 @@ func (r *reader) nodes(v value) []node {
 		nodes = append(nodes, r.node(item, i))
 	}
 	if v.node.Kind == yaml.SequenceNode && len(v.node.Content) == 0 {
-		r.fault(v, "one node or more", "none", "leave nodes out for a single node")
+		r.addFault(v, "one node or more", "none", "leave nodes out for a single node")
 	}
 	return nodes
 }

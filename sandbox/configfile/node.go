@@ -100,7 +100,7 @@ func (r *reader) node(v value, index int) node {
 	if root, ok := r.text(e.Root, expectedRoot); ok {
 		n.root = strings.TrimSuffix(root, "/")
 		if (sandbox.Config{Root: n.root}).Validate() != nil {
-			r.fault(e.Root, expectedRoot, quote(n.root), "")
+			r.addFault(e.Root, expectedRoot, quote(n.root), "")
 		}
 	} else if index > 0 {
 		n.root = "/" + segment(n.member.ID)
@@ -112,7 +112,7 @@ func (r *reader) node(v value, index int) node {
 	case api.File != "":
 		n.changes = append(n.changes, func(c *sandbox.Config) { c.API = api })
 	case api != sandbox.APIConfig{}:
-		r.fault(v, "spec, the file of an OpenAPI document, beside items, lists, examples, state and open", "none", "")
+		r.addFault(v, "spec, the file of an OpenAPI document, beside items, lists, examples, state and open", "none", "")
 	}
 	return n
 }
@@ -230,9 +230,9 @@ func (r *reader) deviations(v value, n *node) {
 		d, err := fault.FindDeviation(text)
 		switch {
 		case err != nil:
-			r.fault(item, expected, quote(text), cmp.Or(suggestion(text, fault.DeviationNames()), "rin sandbox --deviations lists them"))
+			r.addFault(item, expected, quote(text), cmp.Or(suggestion(text, fault.DeviationNames()), "rin sandbox --deviations lists them"))
 		case d.Transport != nil && n.index > 0:
-			r.fault(item, "a deviation of requests", quote(text)+", a deviation of connections", "all nodes share the connections of the first node: name it there")
+			r.addFault(item, "a deviation of requests", quote(text)+", a deviation of connections", "all nodes share the connections of the first node: name it there")
 		default:
 			names = append(names, text)
 		}
@@ -258,7 +258,7 @@ func (r *reader) scenarios(v value, n *node) {
 		}
 		play, err := fault.ParsePlay(text)
 		if err != nil {
-			r.fault(item, expected, quote(text), err.Error())
+			r.addFault(item, expected, quote(text), err.Error())
 			continue
 		}
 		plays = append(plays, play)
@@ -274,7 +274,7 @@ func (r *reader) play(v value) fault.Play {
 	var p fault.Play
 	if text, ok := r.text(e.Name, expected); ok {
 		if names := fault.ScenarioNames(); !slices.Contains(names, text) {
-			r.fault(e.Name, expected, quote(text), cmp.Or(suggestion(text, names), "rin sandbox --scenarios lists them"))
+			r.addFault(e.Name, expected, quote(text), cmp.Or(suggestion(text, names), "rin sandbox --scenarios lists them"))
 		}
 		p.Name = text
 	}

@@ -32,8 +32,8 @@ type reader struct {
 	visited int // values so far, to limit them
 }
 
-// fault adds a fault at the place of a value.
-func (r *reader) fault(v value, expected, got, hint string) {
+// addFault adds a fault at the place of a value.
+func (r *reader) addFault(v value, expected, got, hint string) {
 	r.faults = append(r.faults, Fault{Line: v.at.Line, Column: v.at.Column, Path: v.path, Expected: expected, Got: got, Hint: hint})
 }
 
@@ -45,7 +45,7 @@ func (r *reader) follow(n *yaml.Node, path string) (value, bool) {
 	}
 	r.visited++
 	if r.visited == maxValues+1 {
-		r.fault(v, fmt.Sprintf("at most %d values", maxValues), "more, with the values of aliases", "use fewer aliases")
+		r.addFault(v, fmt.Sprintf("at most %d values", maxValues), "more, with the values of aliases", "use fewer aliases")
 	}
 	return v, r.visited <= maxValues
 }
@@ -80,7 +80,7 @@ func setKey(into any, key string, v value) bool {
 // mapping returns the members of a mapping whose keys are known, and reports all others.
 func (r *reader) mapping(v value, known []string, hintFor func(name string) string) []member {
 	if v.node.Kind != yaml.MappingNode {
-		r.fault(v, "keys such as "+strings.Join(known[:min(3, len(known))], ", "), kindOf(v.node), "")
+		r.addFault(v, "keys such as "+strings.Join(known[:min(3, len(known))], ", "), kindOf(v.node), "")
 		return nil
 	}
 	return slices.DeleteFunc(r.members(v, maxMerges), func(m member) bool {
@@ -88,7 +88,7 @@ func (r *reader) mapping(v value, known []string, hintFor func(name string) stri
 			return false
 		}
 		hint := cmp.Or(hintFor(m.name), suggestion(m.name, known), "the keys are "+strings.Join(known, ", "))
-		r.fault(value{at: m.key, node: m.node, path: m.path}, "a key that is known here", quote(m.name), hint)
+		r.addFault(value{at: m.key, node: m.node, path: m.path}, "a key that is known here", quote(m.name), hint)
 		return true
 	})
 }
@@ -96,7 +96,7 @@ func (r *reader) mapping(v value, known []string, hintFor func(name string) stri
 // require reports a mapping without a key that it needs.
 func (r *reader) require(mapping, v value, key, expected string) {
 	if mapping.node.Kind == yaml.MappingNode && !v.isPresent() {
-		r.fault(mapping, key+", "+expected, "none", "")
+		r.addFault(mapping, key+", "+expected, "none", "")
 	}
 }
 
@@ -118,7 +118,7 @@ func (r *reader) members(v value, merges int) []member {
 			continue
 		}
 		if k.Kind != yaml.ScalarNode {
-			r.fault(value{at: k, node: k, path: v.path}, "a name as key", kindOf(k), "")
+			r.addFault(value{at: k, node: k, path: v.path}, "a name as key", kindOf(k), "")
 			continue
 		}
 		name := shorten(k.Value)
@@ -128,7 +128,7 @@ func (r *reader) members(v value, merges int) []member {
 		}
 		if first := slices.IndexFunc(own, func(m member) bool { return m.name == name }); first >= 0 {
 			below.at = k
-			r.fault(below, "each key once", "a second one", fmt.Sprintf("line %d has it already: keep one", own[first].key.Line))
+			r.addFault(below, "each key once", "a second one", fmt.Sprintf("line %d has it already: keep one", own[first].key.Line))
 			continue
 		}
 		own = append(own, member{name, k, below})
@@ -148,7 +148,7 @@ func (r *reader) mergedMembers(into value, n *yaml.Node, merges int) []member {
 	case !ok:
 		return nil
 	case merges == 0:
-		r.fault(v, fmt.Sprintf("at most %d merges within each other", maxMerges), "more", "")
+		r.addFault(v, fmt.Sprintf("at most %d merges within each other", maxMerges), "more", "")
 		return nil
 	case v.node.Kind == yaml.MappingNode:
 		v.path = into.path
@@ -160,18 +160,19 @@ func (r *reader) mergedMembers(into value, n *yaml.Node, merges int) []member {
 		}
 		return all
 	}
-	r.fault(v, "an alias of a mapping", kindOf(v.node), "")
+	r.addFault(v, "an alias of a mapping", kindOf(v.node), "")
 	return nil
 }
 
-// list returns the items of a sequence. A sequence with more than most items is a fault, in which what names the items.
+// list returns the items of a sequence. It reports a sequence with more than most items; what names the items in the
+// fault.
 func (r *reader) list(v value, what string, most int) []value {
 	if v.node.Kind != yaml.SequenceNode {
-		r.fault(v, "a list of "+what, kindOf(v.node), "")
+		r.addFault(v, "a list of "+what, kindOf(v.node), "")
 		return nil
 	}
 	if len(v.node.Content) > most {
-		r.fault(v, fmt.Sprintf("at most %d %s", most, what), strconv.Itoa(len(v.node.Content)), "")
+		r.addFault(v, fmt.Sprintf("at most %d %s", most, what), strconv.Itoa(len(v.node.Content)), "")
 		return nil
 	}
 	var items []value
@@ -199,15 +200,15 @@ func (r *reader) text(v value, expected string) (string, bool) {
 		return "", false
 	}
 	if v.node.Kind != yaml.ScalarNode || v.node.Tag == "!!null" {
-		r.fault(v, expected, kindOf(v.node), "")
+		r.addFault(v, expected, kindOf(v.node), "")
 		return "", false
 	}
 	text := v.node.Value
 	switch {
 	case len(text) > maxText:
-		r.fault(v, expected, fmt.Sprintf("a text of %d bytes", len(text)), "")
+		r.addFault(v, expected, fmt.Sprintf("a text of %d bytes", len(text)), "")
 	case strings.ContainsFunc(text, unicode.IsControl):
-		r.fault(v, expected, "a text with control characters", "")
+		r.addFault(v, expected, "a text with control characters", "")
 	default:
 		return text, true
 	}
@@ -218,7 +219,7 @@ func (r *reader) text(v value, expected string) (string, bool) {
 func (r *reader) nonEmpty(v value, expected string) string {
 	text, ok := r.text(v, expected)
 	if ok && strings.TrimSpace(text) == "" {
-		r.fault(v, expected, "an empty text", "")
+		r.addFault(v, expected, "an empty text", "")
 		return ""
 	}
 	return text
@@ -233,7 +234,7 @@ func parseText[T any](r *reader, v value, expected string, parse func(text strin
 	}
 	result, err := parse(text)
 	if err != nil {
-		r.fault(v, expected, quote(text), "")
+		r.addFault(v, expected, quote(text), "")
 		return zero, false
 	}
 	return result, true
@@ -256,7 +257,7 @@ func parseNumber(least, most int) func(text string) (int, error) {
 	}
 }
 
-// oneOf returns a name, and reports one that is not allowed.
+// oneOf returns a name, and reports a name that is not allowed.
 func oneOf[T ~string](r *reader, v value, allowed []T) (T, bool) {
 	names := make([]string, len(allowed))
 	for i, a := range allowed {
@@ -265,7 +266,7 @@ func oneOf[T ~string](r *reader, v value, allowed []T) (T, bool) {
 	expected := "one of " + strings.Join(names, ", ")
 	text, ok := r.text(v, expected)
 	if ok && !slices.Contains(names, text) {
-		r.fault(v, expected, quote(text), suggestion(text, names))
+		r.addFault(v, expected, quote(text), suggestion(text, names))
 		return "", false
 	}
 	return T(text), ok

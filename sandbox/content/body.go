@@ -31,12 +31,14 @@ type Headers struct {
 	ETag string
 }
 
-// ProtectedHeaders are the headers of data that only the bearer of a token may see: shared caches do not keep it (RFC 9111 §3.5).
+// ProtectedHeaders returns the headers of data that only the bearer of a token may see: shared caches do not keep such
+// data (RFC 9111 §3.5).
 func ProtectedHeaders() Headers {
 	return Headers{CacheControl: "private, no-cache", Vary: "Authorization"}
 }
 
-// OpenHeaders are the headers of public data: caches keep it, but revalidate it at each use.
+// OpenHeaders returns the headers of public data: caches keep it, but revalidate it at each
+// use.
 func OpenHeaders() Headers { return Headers{CacheControl: "no-cache"} }
 
 // Body is one encoded representation, immutable and safe for concurrent use.

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// AcceptsGzip reads the Accept-Encoding fields of a request and reports whether gzip is acceptable (RFC 9110 §12.5.3).
-// An entry for gzip takes precedence over "*"; a weight of 0 means "not acceptable".
+// AcceptsGzip reports whether the Accept-Encoding fields of a request accept gzip (RFC 9110 §12.5.3). An entry for
+// gzip takes precedence over "*"; a weight of 0 means "not acceptable".
 func AcceptsGzip(fields []string) bool {
 	const absent = -1.0
 	star, named := absent, absent

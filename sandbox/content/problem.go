@@ -45,24 +45,24 @@ func newProblem(status int, detail, hint string) Problem {
 	return Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail, Hint: hint}
 }
 
-// Unauthorized is the 401 of a request without usable authentication (RFC 9110 §15.5.2).
+// Unauthorized returns a problem with status 401 for a request without usable authentication (RFC 9110 §15.5.2).
 func Unauthorized(detail, hint string) Problem {
 	return newProblem(http.StatusUnauthorized, detail, hint)
 }
 
-// BadRequest is the 400 of a request that cannot be understood.
+// BadRequest returns a problem with status 400 for a request that cannot be understood.
 func BadRequest(detail, hint string) Problem { return newProblem(http.StatusBadRequest, detail, hint) }
 
-// Forbidden is the 403 of an authenticated caller without the privilege (NET-R17).
+// Forbidden returns a problem with status 403 for an authenticated caller without the privilege (NET-R17).
 func Forbidden(detail, hint string) Problem { return newProblem(http.StatusForbidden, detail, hint) }
 
-// NotFound is the 404 of an unknown resource.
+// NotFound returns a problem with status 404 for an unknown resource.
 func NotFound(detail, hint string) Problem { return newProblem(http.StatusNotFound, detail, hint) }
 
-// Conflict is the 409 of a request that the state of its resource forbids (RFC 9110 §15.5.10).
+// Conflict returns a problem with status 409 for a request that the state of its resource forbids (RFC 9110 §15.5.10).
 func Conflict(detail, hint string) Problem { return newProblem(http.StatusConflict, detail, hint) }
 
-// MethodNotAllowed is the 405 of a method outside allowed; the caller sets the Allow header (RFC 9110 §15.5.6).
+// MethodNotAllowed returns a problem with status 405 for a method outside allowed; the caller sets the Allow header (RFC 9110 §15.5.6).
 func MethodNotAllowed(method string, allowed []string) Problem {
 	return newProblem(http.StatusMethodNotAllowed, "this resource does not take the method of the request",
 		"use "+strings.Join(allowed, " or ")+hintForMethod(method))
@@ -75,7 +75,8 @@ func hintForMethod(method string) string {
 	return ""
 }
 
-// BadParameter is the 400 of a query parameter whose value is not allowed, for a reason. allowed is empty when the allowed values cannot be listed.
+// BadParameter returns a problem with status 400 for a query parameter whose value is not allowed, for a reason. allowed is empty when the allowed
+// values cannot be listed.
 func BadParameter(name, reason string, allowed []string) Problem {
 	p := newProblem(http.StatusBadRequest, "the query parameter "+name+" has a value that is not allowed: "+reason, "")
 	p.Parameter, p.Allowed = name, allowed
@@ -85,22 +86,22 @@ func BadParameter(name, reason string, allowed []string) Problem {
 	return p
 }
 
-// TooManyRequests is the 429 of a caller who exceeds a rate limit; Retry-After must be set (RFC 6585 §4).
+// TooManyRequests returns a problem with status 429 for a caller who exceeds a rate limit; Retry-After must be set (RFC 6585 §4).
 func TooManyRequests(detail, hint string) Problem {
 	return newProblem(http.StatusTooManyRequests, detail, hint)
 }
 
-// Failed is the 500 of a node that fails on purpose.
+// Failed returns a problem with status 500 for a node that fails on purpose.
 func Failed(detail, hint string) Problem {
 	return newProblem(http.StatusInternalServerError, detail, hint)
 }
 
-// Unavailable is the 503 of a node that cannot answer for a while; Retry-After must be set (RFC 9110 §15.6.4).
+// Unavailable returns a problem with status 503 for a node that cannot answer for a while; Retry-After must be set (RFC 9110 §15.6.4).
 func Unavailable(detail, hint string) Problem {
 	return newProblem(http.StatusServiceUnavailable, detail, hint)
 }
 
-// Internal is the 500 of a fault in the sandbox itself. It does not tell the caller the cause.
+// Internal returns a problem with status 500 for a fault in the sandbox itself. It does not tell the caller the cause.
 func Internal() Problem {
 	return newProblem(http.StatusInternalServerError, "the sandbox failed to answer", "the log of the sandbox names the cause")
 }
@@ -125,7 +126,7 @@ func (p Problem) Write(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Unprocessable is the 422 of a well-formed body that does not fit its schema in the OpenAPI document (RFC 9110 §15.5.21).
+// Unprocessable returns a problem with status 422 for a well-formed body that does not fit its schema in the OpenAPI document (RFC 9110 §15.5.21).
 func Unprocessable(faults []Fault) Problem {
 	p := newProblem(http.StatusUnprocessableEntity, "the body of the request does not fit its schema in the OpenAPI document", "send a body that fits the schema")
 	if len(faults) > 0 {
@@ -135,22 +136,23 @@ func Unprocessable(faults []Fault) Problem {
 	return p
 }
 
-// InsufficientStorage is the 507 of a request for which there is no room (RFC 4918 §11.5).
+// InsufficientStorage returns a problem with status 507 for a request for which there is no room (RFC 4918 §11.5).
 func InsufficientStorage(detail, hint string) Problem {
 	return newProblem(http.StatusInsufficientStorage, detail, hint)
 }
 
-// UnsupportedMediaType is the 415 of a body of an unsupported media type (RFC 9110 §15.5.16).
+// UnsupportedMediaType returns a problem with status 415 for a body of an unsupported media type (RFC 9110 §15.5.16).
 func UnsupportedMediaType(given, wanted string) Problem {
 	return newProblem(http.StatusUnsupportedMediaType, fmt.Sprintf("the body of the request has the type %.80q", given), "send one of "+wanted)
 }
 
-// TooLarge is the 413 of a body beyond limit bytes (RFC 9110 §15.5.14).
+// TooLarge returns a problem with status 413 for a body beyond limit bytes (RFC 9110 §15.5.14).
 func TooLarge(limit int) Problem {
 	return newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body of the request is larger than %d bytes", limit), "send less at once")
 }
 
-// NotImplemented is the 501 of an operation that the OpenAPI document describes but the sandbox cannot serve (RFC 9110 §15.6.2).
+// NotImplemented returns a problem with status 501 for an operation that the OpenAPI document describes but the sandbox cannot serve (RFC 9110
+// §15.6.2).
 func NotImplemented(reason string) Problem {
 	return newProblem(http.StatusNotImplemented, "the sandbox cannot serve this operation: "+reason, "correct the document; the sandbox reads a changed file again")
 }

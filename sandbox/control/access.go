@@ -13,7 +13,8 @@ import (
 type Access struct {
 	// Token is the secret of callers: a bearer token (RFC 6750), or the password of Basic credentials, for which browsers ask.
 	Token string
-	// Loopback says that only this machine reaches the listener. Then everyone may read, which shows no secrets, and only changes need the token.
+	// Loopback says that only this machine reaches the listener. Then everyone may read, because reading shows no
+	// secrets, and only changes need the token.
 	Loopback bool
 }
 
@@ -21,17 +22,17 @@ type Access struct {
 // host names other than those of loopback, because a foreign name server may resolve its names to loopback (DNS rebinding).
 func (a Access) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+		isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
 		switch {
 		case a.Loopback && !address.IsLoopback(address.Hostname(r.Host)):
 			content.Forbidden("the control listener accepts only the names of loopback", "use 127.0.0.1, [::1] or localhost").Write(w, r)
-		case isFromPage(r, reads):
+		case isFromPage(r, isRead):
 			content.Forbidden("the control listener answers programs, not web pages", "use rin, curl or another program").Write(w, r)
-		case r.URL.Path == "/healthz", a.Loopback && reads, a.permits(r):
+		case r.URL.Path == "/healthz", a.Loopback && isRead, a.permits(r):
 			next.ServeHTTP(w, r)
 		default:
 			w.Header().Add("WWW-Authenticate", `Bearer realm="control listener of a sandbox"`)
-			if reads {
+			if isRead {
 				w.Header().Add("WWW-Authenticate", `Basic realm="control listener of a sandbox: the token is the password"`)
 			}
 			content.Unauthorized("the request needs the token of this control listener",
@@ -41,16 +42,16 @@ func (a Access) guard(next http.Handler) http.Handler {
 }
 
 // isFromPage reports whether a web page sent the request. A person who follows a link, and the page of the listener itself, may read (Fetch Metadata).
-func isFromPage(r *http.Request, reads bool) bool {
+func isFromPage(r *http.Request, isRead bool) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
-	visits := r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	isNavigation := r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 	switch {
 	case r.Header.Get("Origin") != "":
 		return true
 	case site == "" || site == "none":
 		return false
 	}
-	return !reads || site != "same-origin" && !visits
+	return !isRead || site != "same-origin" && !isNavigation
 }
 
 // permits reports whether a request has the token.

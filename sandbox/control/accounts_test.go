@@ -13,14 +13,14 @@ import (
 var _ = Describe("An account", func() {
 	It("is requested, created, permitted and revoked at one node", func() {
 		network, client := startControl()
-		asked := control.AccessRequest{Party: "Library", Contact: "it@musterberg.example", Purpose: "calls"}
-		Expect(client.RequestAccess("XB", asked)).To(HaveField("ID", "R-1"))
-		made, err := client.Create("XB", control.NewAccount{ClientID: "library", Request: "R-1"})
+		request := control.AccessRequest{Party: "Library", Contact: "it@musterberg.example", Purpose: "calls"}
+		Expect(client.RequestAccess("XB", request)).To(HaveField("ID", "R-1"))
+		created, err := client.Create("XB", control.NewAccount{ClientID: "library", Request: "R-1"})
 		Expect(err).NotTo(HaveOccurred())
-		Expect(made.TokenURL).To(HaveSuffix("/xb/oauth/token"))
-		Expect(made.Request).To(HaveField("Contact", "it@musterberg.example"))
-		subject, _, ok := network.Nodes()[1].Books().Clients().Authenticate("library", made.Secret)
-		Expect([]any{subject, ok}).To(Equal([]any{made.Subject, true}))
+		Expect(created.TokenURL).To(HaveSuffix("/xb/oauth/token"))
+		Expect(created.Request).To(HaveField("Contact", "it@musterberg.example"))
+		subject, _, ok := network.Nodes()[1].Books().Clients().Authenticate("library", created.Secret)
+		Expect([]any{subject, ok}).To(Equal([]any{created.Subject, true}))
 
 		Expect(client.Grant("XB", "library", control.Permission{Role: "EXTERNAL_API_CLIENT", Affiliation: "A"})).To(HaveField("State", "permitted"))
 		Expect(client.Accounts("XB")).To(SatisfyAll(
@@ -28,7 +28,7 @@ var _ = Describe("An account", func() {
 			HaveField("Requests", HaveExactElements(HaveField("ClientID", "library"))),
 		))
 		Expect(client.Accounts("XA")).To(HaveField("Accounts", HaveLen(3)), "the other node has its own clients")
-		Expect(client.Rotate("XB", "library")).To(SatisfyAll(HaveField("Subject", made.Subject), HaveField("Request", Not(BeNil()))))
+		Expect(client.Rotate("XB", "library")).To(SatisfyAll(HaveField("Subject", created.Subject), HaveField("Request", Not(BeNil()))))
 		Expect(client.Revoke("XB", "library")).To(HaveField("State", "revoked"))
 		Expect(client.Create("XB", control.NewAccount{ClientID: "library"})).To(HaveField("Request", BeNil()), "the new client was created without a request")
 		Expect(client.Reset()).To(Succeed())

@@ -17,7 +17,7 @@ type Clock struct {
 	Offset string `json:"offset"`
 }
 
-// Move moves the clock. Exactly one member must be set.
+// Move is a change of the clock. Exactly one field must be set.
 type Move struct {
 	// By is the distance, as a Go duration: "90s", "-24h".
 	By string `json:"by,omitempty"`

@@ -16,7 +16,8 @@ import (
 	"github.com/rin-network/rin/sandbox/control"
 )
 
-// checked passes requests to the control listener, and holds each accepted request and each answer against the document.
+// checked passes requests to the control listener, and checks that each accepted request and each answer fits the
+// document.
 func checked(next http.Handler) http.Handler {
 	GinkgoHelper()
 	document, err := libopenapi.NewDocument(control.Document)

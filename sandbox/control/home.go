@@ -27,11 +27,11 @@ var pageHTML string
 //go:embed page.css
 var pageCSS string
 
-const asHTML, asJSON = "text/html", "application/json"
+const mediaHTML, mediaJSON = "text/html", "application/json"
 
 // prefersHTML reports whether a caller is a browser that shows a page to a person.
 func prefersHTML(r *http.Request) bool {
-	return content.Preferred(r.Header.Values("Accept"), asJSON, asHTML) == asHTML
+	return content.Preferred(r.Header.Values("Accept"), mediaJSON, mediaHTML) == mediaHTML
 }
 
 // newHome answers at the root: with the document for programs, with a page for people.

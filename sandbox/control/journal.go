@@ -134,11 +134,11 @@ func reportRoutes(network *sandbox.Network) []route {
 		}
 		report := clientrules.Judge(network.Journal().Record(0))
 		if query := r.URL.Query(); query.Has("client") {
-			one, ok := report.ForClient(query.Get("client"))
+			single, ok := report.ForClient(query.Get("client"))
 			if !ok {
 				return nil, notFound("the journal has no request of this client", "GET /conduct lists the clients that it knows")
 			}
-			report = one
+			report = single
 		}
 		if prefersHTML(r) {
 			return reportPage(report), nil

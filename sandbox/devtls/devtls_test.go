@@ -19,13 +19,13 @@ import (
 	"github.com/rin-network/rin/sandbox/devtls"
 )
 
-// running is a server that answers with the protocol of the request.
-type running struct {
+// testServer is a server that answers with the protocol of the request.
+type testServer struct {
 	address string
 	trusted *x509.CertPool
 }
 
-func serve(settings devtls.Settings) running {
+func serve(settings devtls.Settings) testServer {
 	GinkgoHelper()
 	identity, err := devtls.New(settings, rand.Reader)
 	Expect(err).NotTo(HaveOccurred())
@@ -42,10 +42,10 @@ func serve(settings devtls.Settings) running {
 	})
 	trusted := x509.NewCertPool()
 	Expect(trusted.AppendCertsFromPEM(identity.Authority())).To(BeTrue())
-	return running{inner.Addr().String(), trusted}
+	return testServer{inner.Addr().String(), trusted}
 }
 
-func (s running) handshake(config *tls.Config) error {
+func (s testServer) handshake(config *tls.Config) error {
 	config.RootCAs = s.trusted
 	conn, err := (&tls.Dialer{Config: config}).DialContext(context.Background(), "tcp", s.address)
 	if err == nil {
@@ -54,7 +54,7 @@ func (s running) handshake(config *tls.Config) error {
 	return err
 }
 
-func (s running) get(scheme string) (string, error) {
+func (s testServer) get(scheme string) (string, error) {
 	wire := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: s.trusted}, ForceAttemptHTTP2: true}
 	defer wire.CloseIdleConnections()
 	answer, err := (&http.Client{Transport: wire}).Get(scheme + "://" + s.address + "/")

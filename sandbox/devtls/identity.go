@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// skew is the time for which an authority is valid before its server certificate begins, and after it ends.
+// skew is the time for which an authority is valid before its server certificate begins, and after that
+// certificate ends.
 const skew = 24 * time.Hour
 
 // Identity is the certificate of a node, and the authority that issued it.

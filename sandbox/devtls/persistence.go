@@ -14,13 +14,14 @@ import (
 	"time"
 )
 
-// AuthorityLifetime is how long an authority is valid that is kept over restarts.
+// AuthorityLifetime is how long an authority that is kept across restarts is valid.
 const AuthorityLifetime = 2 * 365 * 24 * time.Hour
 
 // Authority is a development certificate authority with its private key. Clients trust it for its hosts only.
 type Authority struct{ issued *issuedCertificate }
 
-// NewAuthority makes an authority for hosts, besides those of loopback, that can be kept with PEM.
+// NewAuthority makes an authority for hosts and for loopback. PEM writes it for a later
+// [ReadAuthority].
 func NewAuthority(hosts []string, now time.Time, random io.Reader) (*Authority, error) {
 	issued, err := newAuthority(authorityName, withLoopback(hosts), now.Add(-skew).Truncate(time.Second), now.Add(AuthorityLifetime), nil, random)
 	if err != nil {
@@ -43,7 +44,8 @@ const (
 	keyBlock      = "PRIVATE KEY"
 )
 
-// ReadAuthority reads what PEM wrote. The error says why the authority cannot issue certificates for the hosts now.
+// ReadAuthority reads the result of PEM. The error says why the authority cannot issue certificates for the hosts
+// now.
 func ReadAuthority(text []byte, hosts []string, now time.Time) (*Authority, error) {
 	first, rest := pem.Decode(text)
 	second, rest := pem.Decode(rest)
@@ -101,7 +103,7 @@ func constrain(template *x509.Certificate, hosts []string) {
 	}
 }
 
-// permits reports whether clients trust an authority for a host.
+// permits reports whether clients trust authority for host.
 func permits(authority *x509.Certificate, host string) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return slices.ContainsFunc(authority.PermittedIPRanges, func(n *net.IPNet) bool { return n.Contains(ip) })

@@ -90,13 +90,15 @@ func escape(value string) string {
 
 func formatNumber(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
 
-// methodLabels are the values of the label method; the last one is for all other methods.
+// methodLabels returns the values of the label method; the last one is for all other methods.
 func methodLabels() []string { return []string{"GET", "HEAD", "POST", "OPTIONS", "other"} }
 
-// statusClasses are the values of the label status; the last one is for answers without a status.
+// statusClasses returns the values of the label status; the last one is for answers without a
+// status.
 func statusClasses() []string { return []string{"2xx", "3xx", "4xx", "5xx", "none"} }
 
-// durationBounds are the upper bounds of the buckets of durations: from a cached answer to one so slow that clients give up.
+// durationBounds returns the upper bounds of the buckets of durations: from a cached answer to one so slow that clients give
+// up.
 func durationBounds() []time.Duration {
 	const us, ms = time.Microsecond, time.Millisecond
 	return []time.Duration{100 * us, 250 * us, 500 * us, ms, 2500 * us, 5 * ms, 10 * ms, 25 * ms, 50 * ms, 100 * ms, 250 * ms, 500 * ms, time.Second, 5 * time.Second, 30 * time.Second}

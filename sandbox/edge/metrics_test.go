@@ -155,7 +155,7 @@ func parse(text string) (map[string]family, error) {
 		}
 		if rest, found := strings.CutPrefix(line, "# TYPE "); found {
 			name, kind, _ := strings.Cut(rest, " ")
-			if _, again := families[name]; again || name != help {
+			if _, known := families[name]; known || name != help {
 				return fail("a family in several pieces, or without help")
 			}
 			if (kind == "counter") != strings.HasSuffix(name, "_total") {
@@ -176,7 +176,7 @@ func parse(text string) (map[string]family, error) {
 		if base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(m[1], "_bucket"), "_sum"), "_count"); m[1] != current && (f.kind != "histogram" || base != current) {
 			return fail("a sample outside its family")
 		}
-		if _, again := f.samples[m[1]+m[2]]; again {
+		if _, known := f.samples[m[1]+m[2]]; known {
 			return fail("a sample twice")
 		}
 		f.samples[m[1]+m[2]] = value
@@ -224,7 +224,7 @@ func (f family) check(name string) error {
 		if last := all[len(all)-1]; last.bound <= 1e300 || last.count != f.samples[name+"_count"+labels] {
 			return fmt.Errorf("%s%s: +Inf is missing or not the count", name, labels)
 		}
-		if _, there := f.samples[name+"_sum"+labels]; !there {
+		if _, exists := f.samples[name+"_sum"+labels]; !exists {
 			return fmt.Errorf("%s%s has no sum", name, labels)
 		}
 	}

@@ -43,7 +43,7 @@ type Member struct {
 	Contact string
 }
 
-// FirstMember is the member of a network of one node.
+// FirstMember returns the member of a network of one node.
 func FirstMember() Member {
 	return Member{ID: NodeID, Acronym: "MUST", Name: "Universität Musterstadt", Contact: "ris@must.example"}
 }
@@ -67,9 +67,9 @@ func InventedMember(index int) Member {
 	if index == 0 {
 		return FirstMember()
 	}
-	kinds, places := institutions(), towns()
-	kind, place := kinds[index%len(kinds)], places[index%len(places)]
-	round := index / (len(kinds) * len(places)) // how often this pair was used before
+	kinds, allTowns := institutions(), towns()
+	kind, place := kinds[index%len(kinds)], allTowns[index%len(allTowns)]
+	round := index / (len(kinds) * len(allTowns)) // how often this pair was used before
 	m := Member{ID: memberCode(index), Acronym: kind.acronym + place.acronym, Name: strings.Replace(kind.name, "%", place.name, 1)}
 	if round > 0 {
 		m.Acronym += strconv.Itoa(round + 1)
@@ -194,7 +194,7 @@ func InfoResource(places address.Map, open bool, endpoints func() MoreEndpoints)
 	})
 }
 
-// InfoDocument is the content of the info resource for a caller who sees the node at origin.
+// InfoDocument returns the content of the info resource for a caller who sees the node at origin.
 func InfoDocument(places address.Map, origin string, more MoreEndpoints) model.Info {
 	own := []model.Endpoint{
 		{Name: "FUNDINGS", MajorVersion: 3, MinorVersion: 0, URL: origin + places.Fundings()},

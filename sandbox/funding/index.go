@@ -149,7 +149,7 @@ func (x *index) runningAt(now time.Time) *openCalls {
 			open.until = min(open.until, when)
 		}
 	}
-	for i := range x.calls.from(0) {
+	for i := range x.calls.members(0) {
 		if x.opens[i] <= at && at < x.closes[i] {
 			open.set.add(i)
 		}
@@ -163,7 +163,7 @@ func (x *index) runningAt(now time.Time) *openCalls {
 // nextClosing returns when the first of the calls that are open now closes; ok is false when none does.
 func (x *index) nextClosing(now time.Time) (when time.Time, ok bool) {
 	at, first := now.Unix(), int64(never)
-	for i := range x.calls.from(0) {
+	for i := range x.calls.members(0) {
 		if x.opens[i] <= at && at < x.closes[i] {
 			first = min(first, x.closes[i])
 		}
@@ -200,8 +200,8 @@ func (s set) len() int {
 	return n
 }
 
-// from lists the members in order, without the first skip of them.
-func (s set) from(skip int) iter.Seq[int] {
+// members lists the members in order, without the first skip of them.
+func (s set) members(skip int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for w, word := range s {
 			if n := bits.OnesCount64(word); n <= skip {

@@ -17,7 +17,7 @@ import (
 	"github.com/rin-network/rin/sandbox/funding"
 )
 
-// filters is a query that accepts evaluates for one record after the other. The service must find the same records by its index.
+// filters is a query for the list. The service must find the records that accepts accepts, but by its index.
 type filters struct {
 	kind, group, region, funder, scope string
 	running                            string

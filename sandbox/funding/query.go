@@ -179,6 +179,7 @@ func (r *parameterReader) number(name string, low, high int) (n int, ok bool) {
 	return n, true
 }
 
+// oneOf returns the value of a parameter that must be one of the allowed ones; "" when absent.
 func oneOf[T ~string](r *parameterReader, name string, allowed []T) T {
 	value := T(r.value(name))
 	if value == "" || slices.Contains(allowed, value) {
@@ -194,7 +195,7 @@ func oneOf[T ~string](r *parameterReader, name string, allowed []T) T {
 
 // links returns the links of a page to other pages, as the value of a Link header (RFC 8288 §3); "" for a request without paging. They are relative
 // references, so that they are correct behind any proxy, and never lead a client with its token to another host.
-func (q query) links(at *url.URL, paging Paging, c selection) string {
+func (q query) links(requested *url.URL, paging Paging, c selection) string {
 	if q.size == 0 {
 		return ""
 	}
@@ -204,11 +205,11 @@ func (q query) links(at *url.URL, paging Paging, c selection) string {
 		if paging == PagingNumber {
 			page = offset / q.size
 		}
-		values := at.Query()
+		values := requested.Query()
 		values.Set(ParamPage, strconv.Itoa(page))
 		values.Set(ParamSize, strconv.Itoa(q.size))
-		to := url.URL{Path: at.Path, RawPath: at.RawPath, RawQuery: values.Encode()}
-		out = append(out, "<"+to.String()+`>; rel="`+relation+`"`)
+		link := url.URL{Path: requested.Path, RawPath: requested.RawPath, RawQuery: values.Encode()}
+		out = append(out, "<"+link.String()+`>; rel="`+relation+`"`)
 	}
 	add("first", 0)
 	switch {

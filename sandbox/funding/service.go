@@ -1,7 +1,7 @@
 // Package funding is the funding service of the node (NET-R2): the store of fundings, their filters and pages, and the resource handlers. It also
 // serves the registry and the info resource, by which clients find the service (NET-R6, NET-R13). It has its own list of service
-// accounts with role and affiliation (NET-R17), apart from the clients of the authorization server. A call of a client that is not registered there is
-// answered 401, and one of an account that is not in this list 403.
+// accounts with role and affiliation (NET-R17), apart from the clients of the authorization server. A call of a client that the
+// authorization server does not know is answered with 401, a call of an account that is not in this list with 403.
 package funding
 
 import (

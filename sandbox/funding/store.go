@@ -133,7 +133,7 @@ func (c selection) indices() iter.Seq[int] {
 		if left == 0 {
 			return
 		}
-		for i := range c.set.from(c.first) {
+		for i := range c.set.members(c.first) {
 			if !yield(i) {
 				return
 			}

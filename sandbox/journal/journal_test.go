@@ -16,7 +16,7 @@ import (
 	"github.com/rin-network/rin/sandbox/journal"
 )
 
-// place is a node whose clock does not move.
+// place returns a node whose clock does not move.
 func place() journal.Place {
 	return journal.Place{
 		Node: "XA", TokenPath: "/oauth/token",

@@ -53,15 +53,15 @@ func (n *Note) read(r *http.Request) {
 	e.Query, e.Exposed = n.fingerprinter.scrubQuery(r.URL.RawQuery)
 	e.Peer = r.RemoteAddr
 	field := func(name string) string { return truncate(n.fingerprinter.scrub(r.Header.Get(name)), maxField) }
-	e.Agent, e.Accept, e.ContentType, e.IfNoneMatch = field("User-Agent"), accept(n, r), field("Content-Type"), field("If-None-Match")
+	e.Agent, e.Accept, e.ContentType, e.IfNoneMatch = field("User-Agent"), joinAccept(n, r), field("Content-Type"), field("If-None-Match")
 	e.IfModifiedSince = field("If-Modified-Since")
 	e.Authorization, e.Client = n.fingerprinter.authorization(r.Header["Authorization"])
 	e.Client = truncate(n.fingerprinter.scrub(e.Client), maxClient)
 	e.Fields = n.fingerprinter.fields(r.Header)
 }
 
-// accept joins the Accept fields, which are one list (RFC 9110 §5.3).
-func accept(n *Note, r *http.Request) string {
+// joinAccept joins the Accept fields, which are one list (RFC 9110 §5.3).
+func joinAccept(n *Note, r *http.Request) string {
 	fields := r.Header["Accept"]
 	if len(fields) == 1 {
 		return truncate(n.fingerprinter.scrub(fields[0]), maxField)

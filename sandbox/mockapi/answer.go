@@ -228,7 +228,7 @@ func (a *API) pathValue(q request) (any, error) {
 	return a.recordAs(r.parent, all.items[all.byID[q.path[len(q.path)-1]]], q.media)
 }
 
-// detailOf returns the detail of a record, as the detail of its list shows it.
+// detailOf returns a record in the form of the list's detail operation.
 func (a *API) detailOf(l *list, r record) (any, error) {
 	if len(l.detail.media) == 0 {
 		return r.value, nil
@@ -300,7 +300,7 @@ func (a *API) withParameters(q request, object map[string]any) map[string]any {
 	return object
 }
 
-// hasAllMembers reports whether a schema has all members of another one.
+// hasAllMembers reports whether a schema has all members of the other schema.
 func (a *API) hasAllMembers(schema, other string) bool {
 	have := a.members(schema)
 	for member := range a.members(other) {
@@ -311,7 +311,7 @@ func (a *API) hasAllMembers(schema, other string) bool {
 	return true
 }
 
-// drawKey is the key with which the value of an answer is drawn.
+// drawKey returns the key with which the value of an answer is drawn.
 func (q request) drawKey() string { return q.operation.Method + " " + concretePath(q.path) }
 
 // headers draws the headers that the document describes for an answer.
@@ -396,8 +396,8 @@ func headerText(value any) string {
 	return jsonText(value)
 }
 
-// negotiate chooses the media type of an answer by the Accept fields of the request (RFC 9110 §12.5.1). If no field matches, it chooses the first one,
-// because an answer helps the author of a client more than 406.
+// negotiate chooses the media type of an answer by the Accept fields of the request (RFC 9110 §12.5.1). If no field matches, it chooses the
+// first media type, because an answer helps the author of a client more than 406.
 func negotiate(described []Media, accept []string) Media {
 	if len(described) == 0 {
 		return Media{}

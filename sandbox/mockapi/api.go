@@ -77,7 +77,7 @@ type API struct {
 	document *Document
 	options  Options
 	prefix   string
-	ownPath  string // the path of the document, see API.Document
+	ownPath  string // the path of the document, see API.DocumentPath
 	samples  *sample.Generator
 	requests *sample.Validator
 
@@ -116,7 +116,7 @@ type resource struct {
 	segments   []string
 	operations map[string]*operation
 	parent     *list       // the list whose detail this is; nil if it is not a detail
-	above      []*resource // details on the way to this path, and this one if it is a detail
+	above      []*resource // the details whose paths are beginnings of this path, itself included
 }
 
 // New makes the API of a document. prefix is the node's service prefix, such as "/ris-synergy". The error means that no operation of the

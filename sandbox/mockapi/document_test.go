@@ -41,9 +41,9 @@ paths:
 		Expect(d.Operations).To(HaveLen(1))
 		fault := d.Operations[0].Fault
 		Expect(fault).NotTo(BeNil())
-		whole, missing, other := sample.NewFault("", "is odd"), sample.NewFault("/paths/~1a/get/responses/404/content", "is odd"), sample.NewFault("/paths/~1a/get/parameters/0", "is odd")
-		d.Locate(whole, fault, missing, other)
-		Expect(whole.Line).To(Equal(1))
+		root, missing, other := sample.NewFault("", "is odd"), sample.NewFault("/paths/~1a/get/responses/404/content", "is odd"), sample.NewFault("/paths/~1a/get/parameters/0", "is odd")
+		d.Locate(root, fault, missing, other)
+		Expect(root.Line).To(Equal(1))
 		Expect(other.Line).To(Equal(line - 1 - strings.Count(text, "- name: y")))
 		Expect(missing.Line).To(Equal(line+1+strings.Count(text, `"responses"`)), "the line of responses, the last part of the pointer that exists")
 		Expect(fault.Pointer).To(Equal("#/paths/~1a/get/parameters/1/in"))

@@ -43,8 +43,8 @@ func (a *API) examplesAt(pointer, schema string) []any {
 		all = append(all, examples...)
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(examples)) {
-			if one, _ := a.schema(sample.Join(at, "examples", name)); one["value"] != nil {
-				all = append(all, one["value"])
+			if entry, _ := a.schema(sample.Join(at, "examples", name)); entry["value"] != nil {
+				all = append(all, entry["value"])
 			}
 		}
 	}

@@ -132,8 +132,8 @@ func (l *list) isFiltered(values map[string]any) bool {
 func memberAt(value any, path []string) any {
 	if several, ok := value.([]any); ok && len(path) > 0 {
 		var all []any
-		for _, one := range several {
-			all = append(all, memberAt(one, path))
+		for _, item := range several {
+			all = append(all, memberAt(item, path))
 		}
 		return all
 	}
@@ -147,10 +147,10 @@ func memberAt(value any, path []string) any {
 // matches compares plain values as texts. If one or both are lists, a single common item is enough.
 func matches(value, wanted any) bool {
 	if several, ok := wanted.([]any); ok {
-		return slices.ContainsFunc(several, func(one any) bool { return matches(value, one) })
+		return slices.ContainsFunc(several, func(item any) bool { return matches(value, item) })
 	}
 	if several, ok := value.([]any); ok {
-		return slices.ContainsFunc(several, func(one any) bool { return matches(one, wanted) })
+		return slices.ContainsFunc(several, func(item any) bool { return matches(item, wanted) })
 	}
 	return value != nil && plainText(value) != "" && plainText(value) == plainText(wanted)
 }

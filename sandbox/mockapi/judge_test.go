@@ -18,7 +18,7 @@ import (
 // judges are two validators of other authors, loaded with a document as it is served.
 type judges struct {
 	validators.Validators
-	// ignored has parts of complaints that are known to be wrong.
+	// ignored lists texts of complaints that are known to be wrong.
 	ignored []string
 }
 
@@ -36,7 +36,7 @@ func newJudges(n node, path string, ignored ...string) *judges {
 func (j *judges) expectFits(e exchange) {
 	GinkgoHelper()
 	about := fmt.Sprintf("%s %s -> %d %s", e.request.Method, e.request.URL, e.status, clip(e.body))
-	for _, complaint := range append(j.kinComplaints(e), j.pb33fComplaints(e)...) {
+	for _, complaint := range append(j.kinComplaints(e), j.libopenapiComplaints(e)...) {
 		known := false
 		for _, words := range j.ignored {
 			known = known || strings.Contains(complaint, words)
@@ -62,14 +62,14 @@ func (j *judges) kinComplaints(e exchange) []string {
 	return nil
 }
 
-func (j *judges) pb33fComplaints(e exchange) []string {
+func (j *judges) libopenapiComplaints(e exchange) []string {
 	_, found := j.PB33F.ValidateHttpResponse(e.request, &http.Response{
 		StatusCode: e.status, Header: e.header, Body: io.NopCloser(bytes.NewReader(e.body)), Request: e.request,
 	})
 	var complaints []string
-	for _, one := range found {
-		text := "libopenapi-validator: " + one.Message + ": " + one.Reason
-		for _, failure := range one.SchemaValidationErrors {
+	for _, problem := range found {
+		text := "libopenapi-validator: " + problem.Message + ": " + problem.Reason
+		for _, failure := range problem.SchemaValidationErrors {
 			text += "\n  " + failure.FieldPath + ": " + failure.Reason
 		}
 		complaints = append(complaints, text)

@@ -28,13 +28,13 @@ var _ = Describe("a difficult document", func() {
 			shelves := n.get("/library/live/shelves").object()["items"].([]any)
 			Expect(shelves).To(HaveLen(20))
 			for _, shelf := range shelves[:5] {
-				at := "/library/live/shelves/" + fmt.Sprint(shelf.(map[string]any)["id"])
-				judges.expectFits(n.get(at))
-				books := n.get(at + "/books?per_page=50")
+				path := "/library/live/shelves/" + fmt.Sprint(shelf.(map[string]any)["id"])
+				judges.expectFits(n.get(path))
+				books := n.get(path + "/books?per_page=50")
 				judges.expectFits(books)
 				Expect(books.list()).To(HaveLen(15), "the schema allows no more")
 				for _, book := range books.list() {
-					detail := n.get(at + "/books/" + book.(map[string]any)["isbn"].(string))
+					detail := n.get(path + "/books/" + book.(map[string]any)["isbn"].(string))
 					judges.expectFits(detail)
 					Expect(detail.json()).To(Equal(book))
 				}

@@ -54,9 +54,9 @@ func (a *API) findServers() {
 
 func (a *API) addServers(holder map[string]any) {
 	servers, _ := holder["servers"].([]any)
-	for _, one := range servers {
-		one, _ := one.(map[string]any)
-		u, err := url.Parse(serverURL(one))
+	for _, entry := range servers {
+		entry, _ := entry.(map[string]any)
+		u, err := url.Parse(serverURL(entry))
 		if err == nil && len(a.servers) < maxServers && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
 			path := strings.TrimRight(u.Path, "/")
 			a.servers = append(a.servers, server{u.Scheme + "://" + u.Host + path, belowPrefix(a.prefix, path)})
@@ -136,7 +136,8 @@ func (a *API) relocate(text, base string) string {
 	}
 }
 
-// indexURL returns the index of the first place in a text where a URL is, or a longer one with more segments; -1 without one.
+// indexURL returns the index of the first URL in a text that is address, or is address with more segments after it; -1
+// without such a URL.
 func indexURL(text, address string) int {
 	for from := 0; ; {
 		i := strings.Index(text[from:], address)
@@ -178,19 +179,19 @@ func (q request) pageLinks(total int) map[string]string {
 
 // pageURL returns the URL of the page that begins with a record.
 func (q request) pageURL(from, size int) string {
-	forLink := strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22") // the client may have left these unescaped in its query
+	linkEscaper := strings.NewReplacer("<", "%3C", ">", "%3E", `"`, "%22") // the client may have left these unescaped in its query
 	p := q.paging()
 	changed, value := p.offset, strconv.Itoa(from)
 	switch {
 	case q.recorded != nil && q.recorded.Parameter != "":
-		changed, value = key{parameter: q.recorded.Parameter}, cursorOf(from)
+		changed, value = pageParameter{parameter: q.recorded.Parameter}, cursorOf(from)
 	case changed.parameter == "":
 		changed, value = p.number, strconv.Itoa(p.first+from/size)
 	}
 	var query []string
 	for _, pair := range q.query {
 		if pair.Name != changed.name() && (pair.Name != p.number.name() || p.number.parameter == "") {
-			query = append(query, url.QueryEscape(pair.Name)+"="+forLink.Replace(pair.Value))
+			query = append(query, url.QueryEscape(pair.Name)+"="+linkEscaper.Replace(pair.Value))
 		}
 	}
 	slices.Sort(query) // the answer does not depend on the order of the parameters
@@ -208,7 +209,7 @@ func (q request) self() string {
 }
 
 // name returns the name with which a request gives the parameter.
-func (k key) name() string {
+func (k pageParameter) name() string {
 	if k.member == "" {
 		return k.parameter
 	}

@@ -73,16 +73,16 @@ var _ = Describe("Links of a described API", func() {
 	})
 
 	DescribeTable("lead through all pages of a list", func(path string, next func(exchange) string) {
-		seen, at := 0, path
-		for pages := 1; at != ""; pages++ {
+		seen, target := 0, path
+		for pages := 1; target != ""; pages++ {
 			Expect(pages).To(BeNumerically("<=", 3))
-			got := n.get(at)
+			got := n.get(target)
 			Expect(got.status).To(Equal(http.StatusOK), string(got.body))
 			seen += strings.Count(string(got.body), `"id"`)
 			link := next(got)
-			if at = ""; link != "" {
+			if target = ""; link != "" {
 				Expect(link).To(HavePrefix(n.origin + tryOut))
-				at = strings.TrimPrefix(link, n.origin+tryOut)
+				target = strings.TrimPrefix(link, n.origin+tryOut)
 			}
 		}
 		Expect(seen).To(Equal(7))

@@ -192,17 +192,17 @@ func canonical(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
 }
 
-// paging has the query parameters that choose a page of a list. The key of a parameter is empty if the operation does not have it.
+// paging has the query parameters that choose a page of a list. The field of a parameter that the operation does not have is empty.
 type paging struct {
-	size, offset, number key
+	size, offset, number pageParameter
 	// first is the number of the first page.
 	first int
 	// defaultSize is the size of a page if a request gives none; 0 means the whole list.
 	defaultSize int
 }
 
-// key is a parameter of the query (page), or a member of one that is an object (page[size]).
-type key struct{ parameter, member string }
+// pageParameter is a parameter of the query (page), or a member of one that is an object (page[size]).
+type pageParameter struct{ parameter, member string }
 
 // has reports whether a parameter belongs to paging.
 func (p paging) has(name string) bool {
@@ -218,17 +218,17 @@ func (a *API) pagingOf(o *operation) paging {
 		}
 		if p.Style == "deepObject" {
 			for member, at := range a.members(p.Schema) {
-				a.addPaging(&found, key{p.Name, member}, p.Name+"["+member+"]", at)
+				a.addPaging(&found, pageParameter{p.Name, member}, p.Name+"["+member+"]", at)
 			}
 			continue
 		}
-		a.addPaging(&found, key{parameter: p.Name}, p.Name, p.Schema)
+		a.addPaging(&found, pageParameter{parameter: p.Name}, p.Name, p.Schema)
 	}
 	return found
 }
 
 // addPaging adds a numeric parameter to found if it has one of the usual names of paging.
-func (a *API) addPaging(found *paging, k key, name, at string) {
+func (a *API) addPaging(found *paging, k pageParameter, name, at string) {
 	schema, _ := a.schema(at)
 	if kind := schema["type"]; at == "" || kind != "integer" && kind != "number" {
 		return
@@ -297,7 +297,7 @@ func saturatingProduct(a, b int) int {
 }
 
 // read returns the number in a parameter of a request; ok is false without one.
-func (k key) read(values map[string]any) (int, bool) {
+func (k pageParameter) read(values map[string]any) (int, bool) {
 	value, given := values["query:"+k.parameter]
 	if k.parameter == "" || !given {
 		return 0, false

@@ -185,8 +185,8 @@ func (r *operationReader) security(o *Operation, operation map[string]any) {
 	if !declared {
 		requirements, declared = r.document.Root["security"].([]any)
 	}
-	o.Open = declared && len(requirements) == 0 || slices.ContainsFunc(requirements, func(one any) bool {
-		names, ok := one.(map[string]any)
+	o.Open = declared && len(requirements) == 0 || slices.ContainsFunc(requirements, func(requirement any) bool {
+		names, ok := requirement.(map[string]any)
 		return ok && len(names) == 0
 	})
 }

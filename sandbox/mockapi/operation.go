@@ -187,15 +187,15 @@ func (a *API) schema(pointer string) (map[string]any, string) {
 }
 
 // same reports whether two pointers lead to the same schema.
-func (a *API) same(one, other string) bool {
-	_, x := a.schema(one)
+func (a *API) same(pointer, other string) bool {
+	_, x := a.schema(pointer)
 	_, y := a.schema(other)
 	return x == y
 }
 
 // equal reports whether two pointers lead to the same schema, or to two with the same content.
-func (a *API) equal(one, other string) bool {
-	x, xAt := a.schema(one)
+func (a *API) equal(pointer, other string) bool {
+	x, xAt := a.schema(pointer)
 	y, yAt := a.schema(other)
 	return xAt == yAt || reflect.DeepEqual(x, y)
 }
@@ -240,8 +240,8 @@ func (a *API) collectMembers(pointer string, all map[string]string, seen map[str
 	}
 }
 
-// put returns a copy of an object in which the named members have the given values. It keeps the object fitting its schema: if it does not fit
-// with all of them, put tries them one by one, in the order of names.
+// put returns a copy of an object in which the named members have the given values. If the object does not fit its schema with all of them,
+// put tries them one by one, in the order of names.
 func (a *API) put(object map[string]any, schema string, names []string, values map[string]any) map[string]any {
 	known := a.members(schema)
 	all, changed := maps.Clone(object), false

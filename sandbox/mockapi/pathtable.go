@@ -173,5 +173,5 @@ func compareTemplates(a, b pathTemplate) int {
 		cmp.Compare(a.text, b.text))
 }
 
-// length is the length of the texts of a segment.
+// length returns the length of the texts of a segment.
 func (s pathSegment) length() int { return len(strings.Join(s.texts, "")) }

@@ -137,8 +137,8 @@ func (a *API) example(r Response, m Media, name string) (value any, known []stri
 		if fault != nil {
 			continue
 		}
-		if one, _, fault := a.document.Object(sample.Join(at, name)); fault == nil && object[name] != nil {
-			return one["value"], nil
+		if entry, _, fault := a.document.Object(sample.Join(at, name)); fault == nil && object[name] != nil {
+			return entry["value"], nil
 		}
 		known = append(known, slices.Sorted(maps.Keys(object))...)
 	}

@@ -51,7 +51,7 @@ var _ = Describe("An operation for one thing without a list", func() {
 
 var _ = Describe("The Prefer header", func() {
 	var n node
-	const at = "/shelves/anything"
+	const path = "/shelves/anything"
 	BeforeEach(func() {
 		file := filepath.Join(GinkgoT().TempDir(), "shelves.yaml")
 		Expect(os.WriteFile(file, []byte(preferAPI), 0o600)).To(Succeed())
@@ -59,7 +59,7 @@ var _ = Describe("The Prefer header", func() {
 	})
 
 	It("chooses a described status, with content of its schema", func() {
-		got := n.get(at, "Prefer", "code=404")
+		got := n.get(path, "Prefer", "code=404")
 		Expect(got.status).To(Equal(404))
 		Expect(got.header.Get("Content-Type")).To(Equal("application/problem+json"))
 		Expect(got.header.Get("Preference-Applied")).To(Equal("code=404"))
@@ -73,19 +73,19 @@ var _ = Describe("The Prefer header", func() {
 	})
 
 	It("chooses a status by its range, and adds the header fields that HTTP asks for", func() {
-		got := n.get(at, "Prefer", "code=503")
+		got := n.get(path, "Prefer", "code=503")
 		Expect(got.status).To(Equal(503))
 		Expect(got.header.Get("Retry-After")).To(Equal("1"))
 		Expect(got.header.Get("Content-Security-Policy")).To(ContainSubstring("sandbox"))
-		got = n.get(at, "Prefer", `respond-async, code="401"; x=y`)
+		got = n.get(path, "Prefer", `respond-async, code="401"; x=y`)
 		Expect(got.status).To(Equal(401))
 		Expect(got.header.Get("WWW-Authenticate")).To(HavePrefix("Bearer"))
 		Expect(got.body).To(BeEmpty())
 	})
 
 	It("chooses an example by its name", func() {
-		Expect(n.get(at, "Prefer", "example=small").body).To(MatchJSON(`{"id":"s-1","kind":"SMALL"}`))
-		Expect(n.get(at, "Prefer", "code=200, example=shared").body).To(MatchJSON(`{"id":"s-9","kind":"SHARED"}`))
+		Expect(n.get(path, "Prefer", "example=small").body).To(MatchJSON(`{"id":"s-1","kind":"SMALL"}`))
+		Expect(n.get(path, "Prefer", "code=200, example=shared").body).To(MatchJSON(`{"id":"s-9","kind":"SHARED"}`))
 	})
 
 	It("is refused where the document describes no such answer, and ignored where it means nothing", func() {
@@ -93,12 +93,12 @@ var _ = Describe("The Prefer header", func() {
 			"code=418": "it describes 200, 401, 404, 5XX", "code=abc": "expected a status from 200 to 599", "example=large": "it has shared, small",
 			"code=404, example=small": "it has none",
 		} {
-			got := n.get(at, "Prefer", prefer)
+			got := n.get(path, "Prefer", prefer)
 			Expect(got.status).To(Equal(400), prefer)
 			Expect(string(got.body)).To(ContainSubstring(want))
 		}
 		for _, prefer := range []string{"dynamic=true", "return=minimal", "code=200", ""} {
-			got := n.get(at, "Prefer", prefer)
+			got := n.get(path, "Prefer", prefer)
 			Expect(got.status).To(Equal(200), prefer)
 			Expect(got.header).NotTo(HaveKey("Preference-Applied"))
 		}

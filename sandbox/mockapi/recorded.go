@@ -358,9 +358,9 @@ func (q request) paging() paging {
 	}
 	switch {
 	case q.recorded.Counts == CountsRecords && p.offset.parameter == "":
-		p.offset, p.number = p.number, key{}
+		p.offset, p.number = p.number, pageParameter{}
 	case q.recorded.Counts == CountsPages && p.number.parameter == "":
-		p.offset, p.number = key{}, p.offset
+		p.offset, p.number = pageParameter{}, p.offset
 	}
 	return p
 }

@@ -354,7 +354,7 @@ func (a *API) withPathValues(l *list, value any, path []string) any {
 	return object
 }
 
-// likeType returns a text as a value of the type of another one: as a number if that is a number, else as a string.
+// likeType returns a text as a value of the type of like: a number if like is a number, else a string.
 func likeType(like any, text string) any {
 	if _, ok := like.(json.Number); ok && json.Valid([]byte(text)) {
 		return json.Number(text)

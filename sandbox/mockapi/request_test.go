@@ -13,10 +13,10 @@ import (
 var _ = Describe("a request", Ordered, ContinueOnFailure, func() {
 	var n node
 	BeforeAll(func() { n = serve(sandbox.APIConfig{File: "testdata/library.json"}) })
-	at := "/library/live"
+	root := "/library/live"
 
 	DescribeTable("is accepted in every parameter style", func(path string, header ...string) {
-		e := n.get(at+path, header...)
+		e := n.get(root+path, header...)
 		Expect(e.status).To(Equal(http.StatusNoContent), string(e.body))
 	},
 		Entry("simple", "/styles/simple/1,2,3/x,1,y,2/x=1,y=2"),
@@ -39,7 +39,7 @@ var _ = Describe("a request", Ordered, ContinueOnFailure, func() {
 	)
 
 	DescribeTable("is refused with the expected value of a parameter", func(path, parameter, detail, hint string, header ...string) {
-		e := n.get(at+path, header...)
+		e := n.get(root+path, header...)
 		Expect(e.status).To(Equal(http.StatusBadRequest), string(e.body))
 		Expect(e.header.Get("Content-Type")).To(Equal("application/problem+json"))
 		problem := e.object()
@@ -68,11 +68,11 @@ var _ = Describe("a request", Ordered, ContinueOnFailure, func() {
 	)
 
 	It("is refused with the allowed values of an enum", func() {
-		Expect(n.get(at + "/shelves?kind=wood").object()["allowed"]).To(ConsistOf("WOOD", "STEEL", "GLASS"))
+		Expect(n.get(root + "/shelves?kind=wood").object()["allowed"]).To(ConsistOf("WOOD", "STEEL", "GLASS"))
 	})
 
 	DescribeTable("is accepted or refused by its body, and the answer says why", func(method, path, body string, status int, want string, header ...string) {
-		e := n.request(method, at+path, body, header...)
+		e := n.request(method, root+path, body, header...)
 		Expect(e.status).To(Equal(status), string(e.body))
 		Expect(string(e.body)).To(ContainSubstring(want))
 	},
@@ -89,32 +89,32 @@ var _ = Describe("a request", Ordered, ContinueOnFailure, func() {
 	)
 
 	It("is answered with the members of its body, and nothing is stored", func() {
-		made := n.request(http.MethodPost, at+"/shelves", `{"label":"my shelf","kind":"GLASS","secret":"s","open":true}`)
-		Expect(made.status).To(Equal(http.StatusCreated))
-		Expect(made.header.Get("Location")).NotTo(BeEmpty())
-		Expect(made.object()).To(SatisfyAll(HaveKeyWithValue("label", "my shelf"), HaveKeyWithValue("kind", "GLASS"), Not(HaveKey("secret"))))
-		Expect(string(n.get(at + "/shelves").body)).NotTo(ContainSubstring("my shelf"))
+		created := n.request(http.MethodPost, root+"/shelves", `{"label":"my shelf","kind":"GLASS","secret":"s","open":true}`)
+		Expect(created.status).To(Equal(http.StatusCreated))
+		Expect(created.header.Get("Location")).NotTo(BeEmpty())
+		Expect(created.object()).To(SatisfyAll(HaveKeyWithValue("label", "my shelf"), HaveKeyWithValue("kind", "GLASS"), Not(HaveKey("secret"))))
+		Expect(string(n.get(root + "/shelves").body)).NotTo(ContainSubstring("my shelf"))
 	})
 
 	It("with an unknown method or path is refused, and the answer names the known ones", func() {
-		e := n.request(http.MethodDelete, at+"/shelves", "")
+		e := n.request(http.MethodDelete, root+"/shelves", "")
 		Expect(e.status).To(Equal(http.StatusMethodNotAllowed))
 		Expect(e.header.Get("Allow")).To(Equal("GET, HEAD, OPTIONS, POST"))
-		e = n.request(http.MethodOptions, at+"/shelves", "")
+		e = n.request(http.MethodOptions, root+"/shelves", "")
 		Expect(e.status).To(Equal(http.StatusNoContent))
 		Expect(e.header.Get("Allow")).To(Equal("GET, HEAD, OPTIONS, POST"))
-		get, head := n.get(at+"/shelves"), n.request(http.MethodHead, at+"/shelves", "")
+		get, head := n.get(root+"/shelves"), n.request(http.MethodHead, root+"/shelves", "")
 		Expect(head.status).To(Equal(http.StatusOK))
 		Expect(head.body).To(BeEmpty())
 		Expect(head.header.Get("Content-Length")).To(Equal(get.header.Get("Content-Length")))
-		unknown := n.get(at + "/shelf")
+		unknown := n.get(root + "/shelf")
 		Expect(unknown.status).To(Equal(http.StatusNotFound))
-		Expect(unknown.object()["hint"]).To(ContainSubstring(tryOut + at + "/shelves"))
+		Expect(unknown.object()["hint"]).To(ContainSubstring(tryOut + root + "/shelves"))
 	})
 
 	It("chooses a media type, and gets the first one if none matches", func() {
-		Expect(n.get(at + "/tree").header.Get("Content-Type")).To(Equal("application/hal+json"))
-		Expect(n.get(at+"/tree", "Accept", "text/*;q=0.9, application/hal+json;q=0.1").header.Get("Content-Type")).To(Equal("text/plain"))
-		Expect(n.get(at+"/tree", "Accept", "image/png").header.Get("Content-Type")).To(Equal("application/hal+json"))
+		Expect(n.get(root + "/tree").header.Get("Content-Type")).To(Equal("application/hal+json"))
+		Expect(n.get(root+"/tree", "Accept", "text/*;q=0.9, application/hal+json;q=0.1").header.Get("Content-Type")).To(Equal("text/plain"))
+		Expect(n.get(root+"/tree", "Accept", "image/png").header.Get("Content-Type")).To(Equal("application/hal+json"))
 	})
 })

@@ -95,8 +95,8 @@ func (a *API) detailBelow(q request) (detail *resource, member string) {
 	return nil, ""
 }
 
-// redirectTarget returns the URL to which a redirect leads: of the nearest GET operation above its path that answers 200, else of the first such
-// operation without path parameters, else of the document.
+// redirectTarget returns the URL to which a redirect leads. It is the URL of the nearest GET operation above the path of the request that
+// answers 200, else of the first such operation without path parameters, else of the document.
 func (a *API) redirectTarget(q request) string {
 	succeeds := func(r *resource) bool {
 		o := r.operations[http.MethodGet]

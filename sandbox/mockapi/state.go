@@ -51,7 +51,7 @@ func (s *state) version() uint64 {
 	return s.revision
 }
 
-// put replaces a list, of which the record with the id has changed; ok is false if the state is full.
+// put replaces a list whose record with the id has changed; ok is false if the state is full.
 func (s *state) put(key, id string, all *records, size int) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,8 +80,8 @@ func (a *API) Reset() {
 	s.revision++
 }
 
-// change applies a request to the record that its path names, or makes one in the list that its path names. The result is nil if the document's shape
-// does not allow that.
+// change applies a request to the record that its path names, or makes a record in the list that its path names. The result is nil if the
+// document does not describe such a list.
 func (a *API) change(q request) (*record, *content.Problem, error) {
 	o := q.operation
 	hasDetail := func(l *list) bool {

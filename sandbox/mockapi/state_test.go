@@ -48,7 +48,7 @@ var _ = Describe("The state of a described API", func() {
 	var n node
 	BeforeEach(func() { n = serve(sandbox.APIConfig{File: documentFile(stateAPI), Items: 3, State: true}) })
 	first := func() string { return n.get(ships).list()[0].(map[string]any)["shipId"].(string) }
-	made := func(body string) string {
+	create := func(body string) string {
 		GinkgoHelper()
 		got := n.request("POST", ships, body)
 		Expect(got.status).To(Equal(201), string(got.body))
@@ -56,21 +56,21 @@ var _ = Describe("The state of a described API", func() {
 	}
 
 	It("has what POST made, at its Location and in its list only", func() {
-		at := made(`{"name": "Ada", "tons": 7, "log": {"wind": "north"}}`)
-		Expect(at).To(HavePrefix(ships + "/"))
-		got := n.get(at).object()
+		location := create(`{"name": "Ada", "tons": 7, "log": {"wind": "north"}}`)
+		Expect(location).To(HavePrefix(ships + "/"))
+		got := n.get(location).object()
 		Expect(got).To(SatisfyAll(HaveKeyWithValue("name", "Ada"), HaveKeyWithValue("tons", 7.0), HaveKeyWithValue("log", map[string]any{"wind": "north"}), HaveKey("built")))
-		Expect(ships + "/" + got["shipId"].(string)).To(Equal(at))
+		Expect(ships + "/" + got["shipId"].(string)).To(Equal(location))
 		Expect(n.get(ships).list()).To(HaveLen(4))
 		Expect(n.get(ships + "?name=Ada").list()).To(ConsistOf(HaveKeyWithValue("tons", 7.0)))
 		Expect(n.get("/docks/d2/ships").list()).To(HaveLen(3))
-		Expect(made(`{"name": "Bea"}`)).NotTo(Equal(at))
+		Expect(create(`{"name": "Bea"}`)).NotTo(Equal(location))
 	})
 
 	It("keeps an id that was sent, unless it is taken", func() {
 		const body = `{"name": "Ada", "shipId": "3b241101-e2bb-4255-8caf-4136c566a962"}`
-		Expect(made(body)).To(HaveSuffix("962"))
-		Expect(made(body)).NotTo(HaveSuffix("962"))
+		Expect(create(body)).To(HaveSuffix("962"))
+		Expect(create(body)).NotTo(HaveSuffix("962"))
 	})
 
 	It("has what PUT replaced, with the id of the path and the members that only the node sets", func() {
@@ -84,16 +84,16 @@ var _ = Describe("The state of a described API", func() {
 
 	It("has what PATCH merged, and refuses what does not fit", func() {
 		id := first()
-		at := ships + "/" + id
+		path := ships + "/" + id
 		merge := func(body string) exchange {
-			return n.request("PATCH", at, body, "Content-Type", "application/merge-patch+json")
+			return n.request("PATCH", path, body, "Content-Type", "application/merge-patch+json")
 		}
 		Expect(merge(`{"log": {"a": 1, "b": {"c": 2}}, "tons": 9}`).status).To(Equal(200))
 		got := merge(`{"log": {"a": null, "b": {"d": 3}}, "tons": null, "shipId": "other"}`).object()
 		Expect(got).To(SatisfyAll(HaveKeyWithValue("log", map[string]any{"b": map[string]any{"c": 2.0, "d": 3.0}}), Not(HaveKey("tons")), HaveKeyWithValue("shipId", id)))
-		Expect(n.get(at).object()).To(Equal(got))
+		Expect(n.get(path).object()).To(Equal(got))
 		Expect(merge(`{"name": null}`).status).To(Equal(422))
-		Expect(n.get(at).object()).To(Equal(got))
+		Expect(n.get(path).object()).To(Equal(got))
 	})
 
 	It("has no longer what DELETE removed, nor what is below it, until a reset", func() {

@@ -37,11 +37,11 @@ func writeXML(schema, value string) (string, error) {
 // ownMembers returns the members that a schema declares itself.
 func ownMembers(d *mockapi.Document) func(string) map[string]string {
 	return func(schema string) map[string]string {
-		object, at, _ := d.Object(schema)
+		object, place, _ := d.Object(schema)
 		properties, _ := object["properties"].(map[string]any)
 		members := map[string]string{}
 		for name := range properties {
-			members[name] = sample.Join(at, "properties", name)
+			members[name] = sample.Join(place, "properties", name)
 		}
 		return members
 	}

@@ -282,9 +282,9 @@ const (
 // keepHeader records the header fields that describe the answer: the usual ones, and those in the document. A replay makes its own pages of a list, so
 // the validators and links of recorded pages are left out.
 func (c *crawl) keepHeader(op mockapi.ReadOperation, key string, header http.Header) {
-	never := []string{"Set-Cookie", "Location", "Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection", "Date", "Www-Authenticate", "Vary"}
+	excluded := []string{"Set-Cookie", "Location", "Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection", "Date", "Www-Authenticate", "Vary"}
 	if op.IsList() {
-		never = append(never, "Etag", "Last-Modified")
+		excluded = append(excluded, "Etag", "Last-Modified")
 	}
 	recorded := http.Header{}
 	for _, name := range append([]string{"Etag", "Last-Modified", "Cache-Control", "Content-Language", "Link"}, op.Headers...) {
@@ -296,7 +296,7 @@ func (c *crawl) keepHeader(op mockapi.ReadOperation, key string, header http.Hea
 		values = slices.DeleteFunc(slices.Clone(values[:min(len(values), maxFields)]), func(v string) bool {
 			return len(v) > maxField || strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r > '~' })
 		})
-		if len(values) > 0 && !slices.Contains(never, name) {
+		if len(values) > 0 && !slices.Contains(excluded, name) {
 			recorded[name] = values
 		}
 	}

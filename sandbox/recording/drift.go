@@ -25,7 +25,7 @@ const (
 	Changed Change = "changed"
 )
 
-// Difference is one difference between a recording and the answers of today.
+// Difference is one difference between a recording and the present answers of the node.
 type Difference struct {
 	Change Change `json:"change"`
 	// Operation is the method with the path template; it is "document" for the OpenAPI document.
@@ -172,12 +172,12 @@ func diffPointers(pointer string, before, after any) []string {
 			return []string{orRoot(pointer)}
 		}
 		for _, member := range sortedKeys(union(x, y)) {
-			one, had := x[member]
+			earlier, had := x[member]
 			other, has := y[member]
 			if had != has {
 				found = append(found, sample.Join(pointer, member))
 			} else {
-				found = append(found, diffPointers(sample.Join(pointer, member), one, other)...)
+				found = append(found, diffPointers(sample.Join(pointer, member), earlier, other)...)
 			}
 		}
 		return found

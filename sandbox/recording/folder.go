@@ -47,7 +47,7 @@ func (d *Damage) Error() string { return d.File + ": " + d.Err.Error() }
 // Unwrap returns the cause.
 func (d *Damage) Unwrap() error { return d.Err }
 
-// manifest is recording.json.
+// manifest is the content of recording.json.
 type manifest struct {
 	Schema     string            `json:"schema"`
 	Recorded   time.Time         `json:"recorded"`

@@ -29,7 +29,7 @@ const photo = "\x89PNG\r\n\x1a\n\xff"
 
 const origin = "http://node.example/api"
 
-// planted are texts of the node that must not be in a redacted recording.
+// planted returns texts of the node that must not be in a redacted recording.
 func planted() []string {
 	return []string{"jane.doe@uni.example", "Jane", "Doe", "eyJhbGciOiJub25lIn0.eyJzdWIiOiJqYW5lIn0.c2ln", "sk-live-0123456789abcdef", "+43 1 234567", "0000-0002-1825-0097", "hunter2-hunter2"}
 }

@@ -72,8 +72,8 @@ func (c *crawl) list(ctx context.Context, op mockapi.ReadOperation, request Requ
 			w.cut(fmt.Sprintf("cut at %d records (--max-records)", c.recording.Limits.Records))
 			break
 		}
-		next, goesOn := w.next(request, answer, value, items, fresh)
-		if !goesOn {
+		next, hasNext := w.next(request, answer, value, items, fresh)
+		if !hasNext {
 			break
 		}
 		if page+1 >= c.recording.Limits.Pages {
@@ -153,7 +153,7 @@ func (w *walk) add(items []any) int {
 	return fresh
 }
 
-// identity is the id of an item, or its text.
+// identity returns the id of an item, or its text.
 func identity(op mockapi.ReadOperation, item any) string {
 	if id := op.ID(item); id != "" {
 		return "id " + id
@@ -195,7 +195,7 @@ func (w *walk) next(request Request, answer Answer, value any, items []any, fres
 	return w.nextPage(request, items)
 }
 
-// defaultSize is the size of the pages if a request does not choose one.
+// defaultSize returns the size of the pages if a request does not choose one.
 func (w *walk) defaultSize() int {
 	if w.sizeRequired {
 		return 0 // it is not known

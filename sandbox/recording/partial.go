@@ -64,14 +64,14 @@ func OpenPartial(folder, source string, now time.Time) (*Partial, error) {
 		return nil, err
 	}
 	p := &Partial{path: path, file: file, answers: map[string]Answer{}, began: now}
-	good, err := p.read(source)
+	usable, err := p.read(source)
 	if err == nil {
-		err = file.Truncate(good)
+		err = file.Truncate(usable)
 	}
 	if err == nil {
-		_, err = file.Seek(good, io.SeekStart)
+		_, err = file.Seek(usable, io.SeekStart)
 	}
-	if err == nil && good == 0 {
+	if err == nil && usable == 0 {
 		p.answers, p.began = map[string]Answer{}, now
 		err = p.write(partialHead{partialSchema, source, now.UTC()})
 	}
@@ -82,12 +82,12 @@ func OpenPartial(folder, source string, now time.Time) (*Partial, error) {
 }
 
 // read reads the answers, and returns the number of bytes that can be used; 0 if the file is of another source.
-func (p *Partial) read(source string) (good int64, err error) {
+func (p *Partial) read(source string) (usable int64, err error) {
 	lines := bufio.NewReader(io.LimitReader(p.file, maxRecords))
 	for number := 0; ; number++ {
 		text, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return good, nil // what follows the last line break was not written to its end
+			return usable, nil // what follows the last line break was not written to its end
 		}
 		if err != nil {
 			return 0, err
@@ -101,11 +101,11 @@ func (p *Partial) read(source string) (good int64, err error) {
 		} else {
 			var l partialLine
 			if json.Unmarshal(text, &l) != nil {
-				return good, nil
+				return usable, nil
 			}
 			p.answers[l.Request] = Answer{l.Status, l.Header, l.Body, l.URL}
 		}
-		good += int64(len(text))
+		usable += int64(len(text))
 	}
 }
 

@@ -164,8 +164,8 @@ var _ = Describe("A redacted recording", func() {
 		for _, o := range r.Operations {
 			Expect(o.Invalid).To(BeZero(), o.Name)
 		}
-		again := record(replay(r, mockapi.Options{}), origin, recording.DefaultLimits())
-		for _, o := range again.Operations {
+		replayed := record(replay(r, mockapi.Options{}), origin, recording.DefaultLimits())
+		for _, o := range replayed.Operations {
 			Expect(o.Invalid).To(BeZero(), "%s: %s", o.Name, o.FirstInvalid)
 		}
 		person := operation(r, "GET /people").Lists["/people"].Items[0].Value.(map[string]any)
@@ -273,10 +273,10 @@ var _ = Describe("The comparison", func() {
 		node.projects = append(node.projects, map[string]any{"id": 999})
 		found, err := recording.Compare(before, record(node, origin, recording.DefaultLimits()))
 		Expect(err).NotTo(HaveOccurred())
-		at := func(change recording.Change, id string, members ...string) recording.Difference {
+		difference := func(change recording.Change, id string, members ...string) recording.Difference {
 			return recording.Difference{Change: change, Operation: "GET /projects", Path: "/projects", Record: id, Members: members}
 		}
-		Expect(found).To(ConsistOf(at(recording.Changed, "5", "/extra", "/status"), at(recording.Gone, "10"), at(recording.New, "999")))
+		Expect(found).To(ConsistOf(difference(recording.Changed, "5", "/extra", "/status"), difference(recording.Gone, "10"), difference(recording.New, "999")))
 	})
 
 	It("ignores redacted values, and finds a changed one", func() {
@@ -334,12 +334,12 @@ var _ = Describe("A folder", func() {
 	})
 
 	DescribeTable("is refused with the file and a hint if it is damaged",
-		func(says string, damage func()) {
+		func(message string, damage func()) {
 			damage()
 			_, err := recording.Open(folder)
 			var d *recording.Damage
 			Expect(err).To(BeAssignableToTypeOf(d))
-			Expect(err).To(MatchError(ContainSubstring(says)))
+			Expect(err).To(MatchError(ContainSubstring(message)))
 			Expect(err.(*recording.Damage).Hint).NotTo(BeEmpty())
 		},
 		Entry("the manifest is missing", "recording.json: no such file", func() { Expect(os.Remove(filepath.Join(folder, "recording.json"))).To(Succeed()) }),
@@ -388,7 +388,7 @@ var _ = Describe("The answers of a run that was interrupted", func() {
 		Expect(kept).To(BeZero())
 	})
 
-	It("have no secret, and nothing that says something of the moment only", func() {
+	It("do not include answers with a secret, or with a status that may pass", func() {
 		folder := filepath.Join(GinkgoT().TempDir(), "xa")
 		p := open(folder, "a")
 		for _, status := range []int{401, 403, 429, 500, 503} {

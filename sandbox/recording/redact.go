@@ -72,7 +72,7 @@ func (r *Redactor) AddSecret(text string) {
 	}
 }
 
-// redactionState is redaction.json.
+// redactionState is the content of redaction.json.
 type redactionState struct {
 	Schema string   `json:"schema"`
 	Key    string   `json:"key"`

@@ -47,7 +47,7 @@ func (p *pool) renew(refused string) string {
 }
 
 // get reads a resource, and repeats it after refusals and failures.
-func (p *pool) get(at string) int {
+func (p *pool) get(url string) int {
 	for attempt := range 12 {
 		p.mu.Lock()
 		token, resume := p.token, p.resume
@@ -56,7 +56,7 @@ func (p *pool) get(at string) int {
 			time.Sleep(pause)
 			continue
 		}
-		request, err := http.NewRequest(http.MethodGet, at, nil)
+		request, err := http.NewRequest(http.MethodGet, url, nil)
 		Expect(err).NotTo(HaveOccurred())
 		request.Header.Set("Authorization", "Bearer "+token)
 		request.Header.Set("Content-Type", "application/json")

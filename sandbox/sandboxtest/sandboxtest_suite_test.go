@@ -76,9 +76,9 @@ func failuresOf(test func(sandboxtest.TB)) (errors []string) {
 	return f.errors
 }
 
-func get(client *http.Client, at string) (int, string) {
+func get(client *http.Client, url string) (int, string) {
 	GinkgoHelper()
-	answer, err := client.Get(at)
+	answer, err := client.Get(url)
 	Expect(err).NotTo(HaveOccurred())
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)

@@ -111,7 +111,8 @@ func (d Description) security() list {
 	return alternatives
 }
 
-// clientCredentials is the security scheme of a token endpoint (NET-R9). Both endpoints of a node know the same clients (NET-R10).
+// clientCredentials returns the security scheme of a token endpoint (NET-R9). Both endpoints of a node know the same
+// clients (NET-R10).
 func clientCredentials(where, tokenURL string) node {
 	return node{
 		"type":        "oauth2",

@@ -111,9 +111,9 @@ var _ = Describe("the schemas", func() {
 			e := b.get(fundings+"?page%5Bsize%5D=12", nil)
 			var records []map[string]any
 			Expect(json.Unmarshal(e.body, &records)).To(Succeed())
-			at := slices.IndexFunc(records, func(r map[string]any) bool { return r["type"] == kind })
-			Expect(at).To(BeNumerically(">=", 0), "no record of type "+kind)
-			mutate(records[at])
+			index := slices.IndexFunc(records, func(r map[string]any) bool { return r["type"] == kind })
+			Expect(index).To(BeNumerically(">=", 0), "no record of type "+kind)
+			mutate(records[index])
 			var err error
 			e.body, err = json.Marshal(records)
 			Expect(err).NotTo(HaveOccurred())
@@ -123,7 +123,7 @@ var _ = Describe("the schemas", func() {
 			Expect(objection).To(HaveOccurred(), mutation)
 			Expect(objection.Error()).To(ContainSubstring(reason), mutation)
 			var reasons []string
-			for _, objection := range b.pb33fObjections(e) {
+			for _, objection := range b.libopenapiObjections(e) {
 				for _, leaf := range objection.SchemaValidationErrors {
 					reasons = append(reasons, leaf.Reason)
 				}

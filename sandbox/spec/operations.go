@@ -132,14 +132,14 @@ func (d Description) responses(ok node, roleNeeded bool, others node) node {
 	return all
 }
 
-// tooManyRequests is the answer beyond the rate limit.
+// tooManyRequests describes the answer to a request beyond the rate limit.
 func (d Description) tooManyRequests() node {
 	return d.problemAnswer("The caller sends more requests than the rate limit allows.",
 		content.TooManyRequests("the client of this token sends more than 5 requests a minute", "wait 12 s, as Retry-After says, and repeat the request then"),
 		node{"Retry-After": header("The seconds until the next request is admitted (RFC 9110 §10.2.3).", "12")})
 }
 
-// jsonAnswer is a success with a JSON body.
+// jsonAnswer describes a success with a JSON body.
 func jsonAnswer(description string, schema, examples node) node {
 	media := node{"schema": schema}
 	if examples != nil {
@@ -167,7 +167,7 @@ func withLinks(answer node) node {
 	return answer
 }
 
-// problemAnswer is an error in the shape of the node's errors, with an example.
+// problemAnswer describes an error in the shape of the node's errors, with an example.
 func (d Description) problemAnswer(description string, example content.Problem, headers node) node {
 	schema := "Problem"
 	if d.Errors == content.ShapeText {

@@ -95,7 +95,7 @@ func callSchema() node {
 		"minInkind", "maxOverHeads", "minProjectDuration", "maxProjectDuration", "applicationLanguages"})
 	return object("A funding to which proposals can be submitted.", required, join(commonProperties(callTypes()...), node{
 		"callStages":                arrayOf(ref("CallStage")),
-		"callVolumeProjects":        int32s(),
+		"callVolumeProjects":        integer(),
 		"amount":                    ref("Volume"),
 		"contacts":                  arrayOf(ref("Contact")),
 		"decisionProcesses":         arrayOf(ref("DecisionProcess")),
@@ -124,7 +124,7 @@ func callSchema() node {
 	}))
 }
 
-// valueSchemas are the schemas of parts of fundings, and the vocabularies.
+// valueSchemas returns the schemas of parts of fundings, and the vocabularies.
 func valueSchemas() node {
 	return node{
 		"Text": object("A text in one language.", []string{"lang", "trans", "text"}, node{
@@ -135,7 +135,7 @@ func valueSchemas() node {
 		"Volume": object("An amount of money.", nil, node{
 			"currency": withDescription(text(), "ISO 4217 code."), "amount": number(),
 		}),
-		"TimeSpan": object("A duration; the parts add up.", nil, node{"days": int32s(), "months": int32s(), "years": int32s()}),
+		"TimeSpan": object("A duration; the parts add up.", nil, node{"days": integer(), "months": integer(), "years": integer()}),
 		"Subject": object("A share of a field of research.", nil, node{
 			"value": withDescription(text(), "Code of the classification ÖFOS 2012."), "fraction": number(),
 		}),
@@ -172,7 +172,7 @@ func valueSchemas() node {
 	}
 }
 
-// nodeSchemas are the schemas of the info resource.
+// nodeSchemas returns the schemas of the info resource.
 func nodeSchemas() node {
 	return node{
 		"Info": object("Where the APIs of the node are.", []string{"endpoints"}, node{
@@ -181,13 +181,13 @@ func nodeSchemas() node {
 			},
 		}),
 		"Endpoint": object("One operation that the node offers.", []string{"name", "majorVersion", "minorVersion", "url"}, node{
-			"name": withDescription(text(), "FUNDINGS for a list, FUNDING for one by its id."), "majorVersion": int32s(), "minorVersion": int32s(),
+			"name": withDescription(text(), "FUNDINGS for a list, FUNDING for one by its id."), "majorVersion": integer(), "minorVersion": integer(),
 			"url": withDescription(text(), "Absolute, without a query; {id} stands for an id."),
 		}),
 	}
 }
 
-// errorSchema is the schema of the error body.
+// errorSchema returns the schema of the error body.
 func errorSchema(shape content.ErrorShape) node {
 	if shape == content.ShapeText {
 		return node{"Error": object("An error.", []string{"error"}, node{"error": withDescription(text(), "The status with its phrase.")})}
@@ -195,7 +195,7 @@ func errorSchema(shape content.ErrorShape) node {
 	return node{
 		"Problem": object("An error (RFC 9457).", []string{"type", "title", "status", "detail"}, node{
 			"type": text(), "title": text(),
-			"status":    withDescription(int32s(), "The status code of the answer."),
+			"status":    withDescription(integer(), "The status code of the answer."),
 			"detail":    withDescription(text(), "What was wrong with the request."),
 			"hint":      withDescription(text(), "How to do it right."),
 			"parameter": withDescription(text(), "The query parameter at fault."),
@@ -229,11 +229,12 @@ func percent(description string) node {
 	return node{"type": "number", "format": "double", "minimum": 0, "maximum": 100, "description": description}
 }
 
-func int32s() node { return node{"type": "integer", "format": "int32"} }
+func integer() node { return node{"type": "integer", "format": "int32"} }
 
 func dateTime() node { return node{"type": "string", "format": "date-time"} }
 
-// object is an object schema. Further members are allowed: within a major version the network adds some.
+// object returns an object schema. Further members are allowed: within a major version the network adds
+// some.
 func object(description string, required []string, properties node) node {
 	o := node{"type": "object", "properties": properties}
 	if description != "" {
@@ -245,7 +246,7 @@ func object(description string, required []string, properties node) node {
 	return o
 }
 
-// vocabulary is a string schema with an enumeration.
+// vocabulary returns a string schema with an enumeration.
 func vocabulary[T ~string](description string, members ...T) node {
 	v := node{"type": "string", "enum": members}
 	if description != "" {

@@ -98,8 +98,8 @@ func (b validatedNode) kinObjections(e exchange) error {
 	})
 }
 
-// pb33fObjections returns the objections of libopenapi-validator to the answer, and to the request if the node accepted it.
-func (b validatedNode) pb33fObjections(e exchange) []*validation.ValidationError {
+// libopenapiObjections returns the objections of libopenapi-validator to the answer, and to the request if the node accepted it.
+func (b validatedNode) libopenapiObjections(e exchange) []*validation.ValidationError {
 	var found []*validation.ValidationError
 	if e.response.StatusCode == http.StatusOK {
 		_, objections := b.PB33F.ValidateHttpRequestSync(e.request)
@@ -115,7 +115,7 @@ func (b validatedNode) expectDescribed(e exchange, status int) {
 	GinkgoHelper()
 	Expect(e.response.StatusCode).To(Equal(status), string(e.body))
 	Expect(b.kinObjections(e)).To(Succeed())
-	for _, objection := range b.pb33fObjections(e) {
+	for _, objection := range b.libopenapiObjections(e) {
 		Fail(objection.Message + ": " + objection.Reason + detail(objection))
 	}
 }

@@ -135,7 +135,8 @@ type Resource struct {
 	http.Handler
 }
 
-// Assets are the files that the pages of the node at places load, all below its reference page.
+// Assets returns the files that the pages of the node at places load, all below its reference
+// page.
 func Assets(places address.Map) []Resource {
 	var all []Resource
 	for _, a := range assets() {

@@ -107,9 +107,9 @@ var _ = Describe("the reference page", func() {
 				Expect(head.Code).To(Equal(http.StatusOK))
 				Expect(head.Body.Len()).To(BeZero())
 				Expect(head.Header().Get("Content-Type")).To(Equal(plain.Header().Get("Content-Type")))
-				again := get(served, http.MethodGet, r.Path, "Accept-Encoding", coding, "If-None-Match", head.Header().Get("ETag"))
-				Expect(again.Code).To(Equal(http.StatusNotModified), r.Path)
-				Expect(again.Body.Len()).To(BeZero())
+				repeated := get(served, http.MethodGet, r.Path, "Accept-Encoding", coding, "If-None-Match", head.Header().Get("ETag"))
+				Expect(repeated.Code).To(Equal(http.StatusNotModified), r.Path)
+				Expect(repeated.Body.Len()).To(BeZero())
 			}
 		}
 		Expect(strings.Count(body("/xb/docs/swagger-ui-bundle.js"), "")).To(BeNumerically(">", 1_000_000))

@@ -52,8 +52,8 @@ type Welcome struct {
 	Others []Node
 }
 
-// Start is the start page at a path; places has the paths of the node that serves its assets. welcome is called for
-// each answer, because clients may change. The page shows clients and secrets only if the node listens on loopback, to a person at this machine.
+// Start returns the start page at a path; places has the paths of the node that serves its assets. welcome is called for each answer,
+// because clients may change. The page shows clients and secrets only if the node listens on loopback, to a person at this machine.
 func Start(path string, places address.Map, onLoopback bool, welcome func() Welcome) Resource {
 	s := &start{places: places, onLoopback: onLoopback, welcome: welcome}
 	s.templates = sync.OnceValues(s.parse)
@@ -84,9 +84,9 @@ func (*start) parse() (d startTemplates, err error) {
 
 // ServeHTTP answers with HTML for browsers, with text for terminals, and with a 404 for programs that prefer JSON.
 func (s *start) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	const asHTML, asText = "text/html", "text/plain"
-	form := content.Preferred(r.Header.Values("Accept"), asText, asHTML, "application/json", content.ProblemMediaType)
-	if form != asHTML && form != asText {
+	const mediaHTML, mediaText = "text/html", "text/plain"
+	form := content.Preferred(r.Header.Values("Accept"), mediaText, mediaHTML, "application/json", content.ProblemMediaType)
+	if form != mediaHTML && form != mediaText {
 		w.Header().Set("Vary", "Accept")
 		content.NotFound("there is no resource at this path", "the start page is for people, as text/html or text/plain; "+s.hint()).Write(w, r)
 		return
@@ -95,7 +95,7 @@ func (s *start) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t, err := s.templates()
 	var page bytes.Buffer
 	mediaType := html
-	if err == nil && form == asText {
+	if err == nil && form == mediaText {
 		mediaType, err = plainText, t.plain.Execute(&page, payload)
 	} else if err == nil {
 		err = t.markup.Execute(&page, payload)

@@ -103,8 +103,8 @@ var _ = Describe("the start page", func() {
 		head := visit(start, browser, func(r *http.Request) { r.Method = http.MethodHead })
 		Expect(head.Code).To(Equal(http.StatusOK))
 		Expect(head.Body.Len()).To(BeZero())
-		again := visit(start, browser, func(r *http.Request) { r.Header.Set("If-None-Match", head.Header().Get("ETag")) })
-		Expect(again.Code).To(Equal(http.StatusNotModified))
+		repeated := visit(start, browser, func(r *http.Request) { r.Header.Set("If-None-Match", head.Header().Get("ETag")) })
+		Expect(repeated.Code).To(Equal(http.StatusNotModified))
 	})
 
 	It("shows the secrets of demo clients to a person at this machine, and forbids caches to store them", func() {
@@ -119,10 +119,10 @@ var _ = Describe("the start page", func() {
 	})
 
 	DescribeTable("shows neither clients nor secrets", func(onLoopback bool, publicURL string, change func(*http.Request)) {
-		at := places
-		at.PublicURL = publicURL
+		published := places
+		published.PublicURL = publicURL
 		for _, accept := range []string{browser, "*/*"} {
-			body := visit(startOf(at, onLoopback), accept, change).Body.String()
+			body := visit(startOf(published, onLoopback), accept, change).Body.String()
 			Expect(body).NotTo(Or(ContainSubstring("s3cret"), ContainSubstring("another"), ContainSubstring("a client"), ContainSubstring("a+client")), accept)
 			Expect(body).To(And(ContainSubstring("export RIN_CLIENT_SECRET=CLIENT_SECRET"), ContainSubstring("-d client_id=CLIENT_ID "), ContainSubstring("--client-id CLIENT_ID ")), accept)
 		}

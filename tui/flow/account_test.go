@@ -18,9 +18,9 @@ var _ = Describe("An account", func() {
 		{"id":"PLAIN","oauth2":"http://c.example/token","info":"https://c.example/i"},
 		{"id":"NONE"}]}`
 	client := target.Credentials{ClientID: "me", ClientSecret: target.NewSecret("the-secret-of-node-a")}
-	newWalk := func(at target.Target) *flow.Walk {
+	newWalk := func(start target.Target) *flow.Walk {
 		GinkgoHelper()
-		w, err := flow.New(flow.Options{Target: at})
+		w, err := flow.New(flow.Options{Target: start})
 		Expect(err).NotTo(HaveOccurred())
 		return w
 	}
@@ -98,8 +98,8 @@ var _ = DescribeTable("The step to edit is", func(r flow.Result, want flow.Step,
 )
 
 // failedResult returns a result whose last exchange has this resource and status; status 0 means no answer.
-func failedResult(at evidence.Resource, status int) flow.Result {
-	x := evidence.Exchange{Label: at.With(evidence.OK)}
+func failedResult(resource evidence.Resource, status int) flow.Result {
+	x := evidence.Exchange{Label: resource.With(evidence.OK)}
 	if status != 0 {
 		x.Response = &evidence.Response{Status: status}
 	}

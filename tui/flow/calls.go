@@ -303,8 +303,8 @@ func parseTexts(raw json.RawMessage) map[string]string {
 		return map[string]string{"": plain}
 	}
 	texts := evidence.ParseObjects(raw)
-	if one, isObject := evidence.ParseObject(raw); isObject {
-		texts = append(texts, one)
+	if single, isObject := evidence.ParseObject(raw); isObject {
+		texts = append(texts, single)
 	}
 	byLanguage := map[string]string{}
 	for _, t := range texts {

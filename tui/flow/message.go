@@ -88,7 +88,7 @@ func ResponseHead(x evidence.Exchange, show MaskFunc) []Line {
 	return append(lines, headerLines(a.Header, show)...)
 }
 
-// NoteLines remarks that the body of a response is empty or incomplete.
+// NoteLines returns a remark if the body of a response is empty or incomplete.
 func NoteLines(x evidence.Exchange) []Line {
 	a := x.Response
 	if a == nil {

@@ -96,7 +96,7 @@ func (w *Walk) ChooseNode(id string) error {
 	if t = probe.Complete(t, entry); t.TokenURL == "" || t.InfoURL == "" {
 		return fmt.Errorf("the entry %s has no token URL or no info URL", id)
 	}
-	if now := w.Target(); now.NodeID == id && now.TokenURL == t.TokenURL && now.InfoURL == t.InfoURL {
+	if current := w.Target(); current.NodeID == id && current.TokenURL == t.TokenURL && current.InfoURL == t.InfoURL {
 		return nil // the walk keeps what it learnt about this node
 	}
 	err = errors.Join(CheckURL("--token-url", t.TokenURL, t.AllowOrigins), CheckURL("--info-url", t.InfoURL, t.AllowOrigins))

@@ -178,8 +178,8 @@ func retryAfter(a recorder.Answer, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 {
 		return time.Duration(min(seconds, int(maxFaultWait/time.Second))) * time.Second
 	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
+	if date, err := http.ParseTime(value); err == nil {
+		return max(0, date.Sub(now))
 	}
 	return time.Second
 }

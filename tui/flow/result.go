@@ -41,7 +41,7 @@ type Verdict struct {
 
 // Trouble explains why an action failed.
 type Trouble struct {
-	// What happened, in a sentence.
+	// What says in a sentence what happened.
 	What string
 	// Causes lists usual causes, the most likely first; Try lists remedies, in the same order where they belong together.
 	Causes, Try []string

@@ -38,9 +38,9 @@ func normalize(text string) string {
 	text = regexp.MustCompile(`127\.0\.0\.1:\d{1,5}`).ReplaceAllStringFunc(text, func(host string) string { return "127.0.0.1:10001"[:len(host)] }) // some are cut off
 	for _, volatile := range []string{`Content-Length: (\d{5})\n`, `Etag: "([^"\n]*)`, `"kid": ?"([^"\n]*)`, `"jti": ?"([^"\n]*)`, `"x": ?"([^"\n]*)`, `"y": ?"([^"\n]*)`, `"n": ?"([^"\n]*)`, `kid ([A-Za-z0-9_-]+)`, `jti ([A-Za-z0-9_-]+)`,
 		`account\s+([0-9a-f-]{36})`} {
-		text = regexp.MustCompile(volatile).ReplaceAllStringFunc(text, func(whole string) string {
-			value := regexp.MustCompile(volatile).FindStringSubmatch(whole)[1]
-			return strings.Replace(whole, value, strings.Repeat("…", len(value)), 1)
+		text = regexp.MustCompile(volatile).ReplaceAllStringFunc(text, func(found string) string {
+			value := regexp.MustCompile(volatile).FindStringSubmatch(found)[1]
+			return strings.Replace(found, value, strings.Repeat("…", len(value)), 1)
 		})
 	}
 	return text

@@ -180,13 +180,13 @@ func (s *ActionScreen) otherCommands() []command {
 	commands = append(commands, s.tabCommands()...)
 	if s.action != nil && !s.busy {
 		if s.result != nil {
-			commands = append(commands, again("send again", s.start))
+			commands = append(commands, repeat("send again", s.start))
 		} else {
 			commands = append(commands, hidden("s", s.start))
 		}
 	}
 	if s.result != nil && len(s.result.Exchanges) > 1 {
-		commands = append(commands, on("[", "previous exchange", do(func() { s.showExchange(s.index - 1) })), on("]", "next exchange", do(func() { s.showExchange(s.index + 1) })))
+		commands = append(commands, bind("[", "previous exchange", do(func() { s.showExchange(s.index - 1) })), bind("]", "next exchange", do(func() { s.showExchange(s.index + 1) })))
 	}
 	if m, ok := s.message(); ok {
 		return append(commands, m.commands()...)

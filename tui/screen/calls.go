@@ -130,7 +130,7 @@ func (s *callsScreen) commands() []command {
 	case s.active().Typing():
 		return s.active().commands()
 	case s.busy(): // enter, s and ← have no effect until the answer comes
-		return append([]command{hidden("enter", ignore), hidden("s", ignore), on("←", "", ignore, "left", "backspace")}, s.active().otherCommands()...)
+		return append([]command{hidden("enter", ignore), hidden("s", ignore), bind("←", "", ignore, "left", "backspace")}, s.active().otherCommands()...)
 	case s.call != nil:
 		return append([]command{enter("next step", next), hidden("x", next), toList(do(func() { s.call = nil }))}, s.call.otherCommands()...)
 	case !s.page.done():
@@ -145,25 +145,25 @@ func (s *callsScreen) commands() []command {
 	}
 	commands := []command{lead}
 	if len(s.items) > 0 {
-		commands = append(commands, on("→", "", s.open, "right", "o"))
+		commands = append(commands, bind("→", "", s.open, "right", "o"))
 		if s.Walk.HasPages() && !s.Walk.LastPage() {
-			commands = append(commands, on("n", "next page", func() tea.Cmd { return s.readPage(s.query.Page + 1) }))
+			commands = append(commands, bind("n", "next page", func() tea.Cmd { return s.readPage(s.query.Page + 1) }))
 		}
 	}
 	if s.query.Page > 0 {
-		commands = append(commands, on("p", "previous page", func() tea.Cmd { return s.readPage(s.query.Page - 1) }))
+		commands = append(commands, bind("p", "previous page", func() tea.Cmd { return s.readPage(s.query.Page - 1) }))
 	}
 	if len(s.Walk.Filters()) > 0 {
-		commands = append(commands, on("f", "filter", do(s.chooseFilter)))
+		commands = append(commands, bind("f", "filter", do(s.chooseFilter)))
 	}
 	if len(s.query.Filters) > 0 {
-		commands = append(commands, on("F", "no filter", func() tea.Cmd {
+		commands = append(commands, bind("F", "no filter", func() tea.Cmd {
 			s.query.Filters = map[string]string{}
 			return s.readPage(0)
 		}))
 	}
 	commands = append(commands, s.page.tabCommands()...)
-	return append(append(commands, nextStep(), again("read again", s.page.start)), listHelp()...)
+	return append(append(commands, nextStep(), repeat("read again", s.page.start)), listHelp()...)
 }
 
 func (s *callsScreen) readPage(page int) tea.Cmd {

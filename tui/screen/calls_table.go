@@ -177,7 +177,7 @@ func (f *filterChooser) Update(msg tea.KeyMsg) tea.Cmd {
 }
 
 func (f *filterChooser) commands() []command {
-	return append([]command{on("enter", "choose", f.choose, "enter", "right", "o"), on("esc", "back", f.back, "esc", "left", "backspace")}, listHelp()...)
+	return append([]command{bind("enter", "choose", f.choose, "enter", "right", "o"), bind("esc", "back", f.back, "esc", "left", "backspace")}, listHelp()...)
 }
 
 func (f *filterChooser) choose() tea.Cmd {

@@ -36,8 +36,8 @@ var _ = Describe("Funding calls", func() {
 		Expect(b.hints()).To(And(ContainSubstring("p previous page"), Not(ContainSubstring("next page"))))
 		x, _ := b.Exchange()
 		b.press("n")
-		again, _ := b.Exchange()
-		Expect(again).To(Equal(x), "there is no page after the last")
+		after, _ := b.Exchange()
+		Expect(after).To(Equal(x), "there is no page after the last")
 	})
 
 	It("come page by page until one is empty, at a node without links", func() {
@@ -54,8 +54,8 @@ var _ = Describe("Funding calls", func() {
 		b.golden("calls-end")
 		x, _ := b.Exchange()
 		b.press("n")
-		again, _ := b.Exchange()
-		Expect(again).To(Equal(x), "there is no page after the end")
+		after, _ := b.Exchange()
+		Expect(after).To(Equal(x), "there is no page after the end")
 		Expect(b.press("p", "p").frame(80, 24)).To(ContainSubstring("page 2: 21 to 40"))
 	})
 

@@ -162,9 +162,9 @@ func (s *certifyScreen) Keys() []key.Binding {
 func (s *certifyScreen) commands() []command {
 	switch {
 	case s.running != nil:
-		return []command{on("x", "stop", do(s.running.stop))}
+		return []command{bind("x", "stop", do(s.running.stop))}
 	case s.findings != nil:
-		return append(append([]command{enter("next step", next), hidden("s", s.run), hidden("x", next)}, s.findings.commands()...), again("run again", s.run))
+		return append(append([]command{enter("next step", next), hidden("s", s.run), hidden("x", next)}, s.findings.commands()...), repeat("run again", s.run))
 	case s.intro.result != nil:
 		return append([]command{enter("try again", s.run), nextStep(), hidden("s", s.run)}, scrollHelp()...)
 	}

@@ -114,7 +114,7 @@ func (s *credentialsScreen) commands() []command {
 	if !s.complete() {
 		lead = enter("type them", s.askClient)
 	}
-	return append([]command{lead, edit("edit", s.askClient), on("o", "other clients", s.askOthers)}, scrollHelp()...)
+	return append([]command{lead, edit("edit", s.askClient), bind("o", "other clients", s.askOthers)}, scrollHelp()...)
 }
 
 // View implements [Screen].

@@ -208,7 +208,7 @@ func (s *exerciseScreen) Keys() []key.Binding {
 }
 
 func (s *exerciseScreen) confirmCommands() []command {
-	return []command{on("y", "send", func() tea.Cmd { return s.try(s.list.At()) }), on("n", "do not send", nil)}
+	return []command{bind("y", "send", func() tea.Cmd { return s.try(s.list.At()) }), bind("n", "do not send", nil)}
 }
 
 func (s *exerciseScreen) commands() []command {
@@ -228,7 +228,7 @@ func (s *exerciseScreen) commands() []command {
 		return append([]command{s.nextCommand(), open("look at it", do(func() { s.openExercise(at) })), nextStep()}, listHelp()...)
 	}
 	begin := func() tea.Cmd { return s.begin(at) }
-	return append([]command{enter(s.words.doIt, begin), on("→", "", begin, "right", "o"), nextStep()}, listHelp()...)
+	return append([]command{enter(s.words.doIt, begin), bind("→", "", begin, "right", "o"), nextStep()}, listHelp()...)
 }
 
 // nextCommand binds enter to the next exercise without a warning, or else to the next step of the tour.

@@ -95,7 +95,7 @@ func (f *form) keys() []key.Binding {
 	}
 	commands := []command{lead, escape("leave the form", nil)}
 	if focused != f.fields[0] {
-		commands = append(commands, on("shift+tab", "previous field", nil))
+		commands = append(commands, bind("shift+tab", "previous field", nil))
 	}
 	return helpOf(commands)
 }

@@ -11,8 +11,8 @@ type command struct {
 	run func() tea.Cmd // nil if the key is handled elsewhere and listed for the help only
 }
 
-// on makes a command. name is what the help shows, and the key itself unless other keys follow.
-func on(name, help string, run func() tea.Cmd, keys ...string) command {
+// bind makes a command. name is what the help shows, and the key itself unless other keys follow.
+func bind(name, help string, run func() tea.Cmd, keys ...string) command {
 	if len(keys) == 0 {
 		keys = []string{name}
 	}
@@ -20,7 +20,7 @@ func on(name, help string, run func() tea.Cmd, keys ...string) command {
 }
 
 // hidden makes a command that the help does not show.
-func hidden(name string, run func() tea.Cmd) command { return on(name, "", run) }
+func hidden(name string, run func() tea.Cmd) command { return bind(name, "", run) }
 
 // do makes the run function of a command from a function that returns no tea.Cmd.
 func do(f func()) func() tea.Cmd {
@@ -53,18 +53,18 @@ func helpOf(commands []command) []key.Binding {
 	return bindings
 }
 
-// Commands with the same keys on several screens.
+// The following functions return commands that have the same keys on several screens.
 
-func enter(help string, run func() tea.Cmd) command   { return on("enter", help, run) }
-func escape(help string, run func() tea.Cmd) command  { return on("esc", help, run) }
-func edit(help string, run func() tea.Cmd) command    { return on("e", help, run) }
-func again(help string, run func() tea.Cmd) command   { return on("s", help, run) }
-func nextTab(help string, run func() tea.Cmd) command { return on("tab", help, run) }
-func open(help string, run func() tea.Cmd) command    { return on("→", help, run, "right", "o") }
-func toList(run func() tea.Cmd) command               { return on("←", "back to list", run, "left", "backspace") }
+func enter(help string, run func() tea.Cmd) command   { return bind("enter", help, run) }
+func escape(help string, run func() tea.Cmd) command  { return bind("esc", help, run) }
+func edit(help string, run func() tea.Cmd) command    { return bind("e", help, run) }
+func repeat(help string, run func() tea.Cmd) command  { return bind("s", help, run) }
+func nextTab(help string, run func() tea.Cmd) command { return bind("tab", help, run) }
+func open(help string, run func() tea.Cmd) command    { return bind("→", help, run, "right", "o") }
+func toList(run func() tea.Cmd) command               { return bind("←", "back to list", run, "left", "backspace") }
 
 // nextStep goes to the next step on screens where enter does something else.
-func nextStep() command { return on("x", "next step", next) }
+func nextStep() command { return bind("x", "next step", next) }
 
 // next asks the application for the next step.
 func next() tea.Cmd { return func() tea.Msg { return NextStep{} } }
@@ -96,8 +96,8 @@ func (k scrolling) distance(msg tea.KeyMsg, page, lines int) (by int, ok bool) {
 
 // scrollHelp lists the keys of a text for the help.
 func scrollHelp() []command {
-	return []command{on("↑↓", "scroll", nil, "up", "down"), on("space", "page down", nil, "pgdown")}
+	return []command{bind("↑↓", "scroll", nil, "up", "down"), bind("space", "page down", nil, "pgdown")}
 }
 
 // listHelp lists the keys of a list for the help.
-func listHelp() []command { return []command{on("↑↓", "choose", nil, "up", "down")} }
+func listHelp() []command { return []command{bind("↑↓", "choose", nil, "up", "down")} }

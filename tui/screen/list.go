@@ -78,7 +78,7 @@ func (l *List) View(room Size) string {
 type Pane struct {
 	theme Theme
 	make  func(width int) []string
-	from  int
+	from  int // the first visible line
 	size  Size
 	lines []string
 }

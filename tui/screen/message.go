@@ -96,7 +96,7 @@ func (m *Message) treeRow() (row int, ok bool) {
 // contentSize returns the size without the search line.
 func (m *Message) contentSize() Size {
 	s := m.size
-	if m.search.visible() {
+	if m.search.isVisible() {
 		s.Height--
 	}
 	return s
@@ -116,7 +116,7 @@ func (m *Message) View(s Size) string {
 	for len(lines) < room.Height {
 		lines = append(lines, "")
 	}
-	if m.search.visible() {
+	if m.search.isVisible() {
 		lines = append(lines, Fit(m.search.status(m.theme), s.Width))
 	}
 	return strings.Join(lines, "\n")
@@ -124,13 +124,13 @@ func (m *Message) View(s Size) string {
 
 // line draws the visible part of a row.
 func (m *Message) line(row, width int) string {
-	sign, here := "  ", row == m.cursor
-	if here {
+	sign, isSelected := "  ", row == m.cursor
+	if isSelected {
 		sign = "› "
 	}
 	width -= lipgloss.Width(sign)
 	spans := m.spans(row, 4*(m.left+width)+longestMarker)
-	line, rowWidth := cropSpans(m.search.mark(spans, m.theme, here), m.left, width)
+	line, rowWidth := cropSpans(m.search.mark(spans, m.theme, isSelected), m.left, width)
 	m.widest = max(m.widest, rowWidth)
 	return sign + Fit(line, width)
 }
@@ -255,24 +255,24 @@ func (m *Message) commands() []command {
 	inTree := m.tree != nil && !m.asText
 	var commands []command
 	if inTree {
-		commands = append(commands, on("z", "fold, unfold", do(func() { m.fold(m.tree.toggle) })))
+		commands = append(commands, bind("z", "fold, unfold", do(func() { m.fold(m.tree.toggle) })))
 	}
-	commands = append(commands, on("/", "search", do(m.search.begin)))
-	if m.search.visible() {
-		commands = append(commands, on("n", "next hit", do(func() { m.selectNext(1) })), on("N", "previous hit", do(func() { m.selectNext(-1) })))
+	commands = append(commands, bind("/", "search", do(m.search.begin)))
+	if m.search.isVisible() {
+		commands = append(commands, bind("n", "next hit", do(func() { m.selectNext(1) })), bind("N", "previous hit", do(func() { m.selectNext(-1) })))
 	}
 	if m.tree != nil {
-		commands = append(commands, on("w", map[bool]string{false: "as text", true: "as a tree"}[m.asText], do(m.toggleText)))
+		commands = append(commands, bind("w", map[bool]string{false: "as text", true: "as a tree"}[m.asText], do(m.toggleText)))
 	}
 	if inTree {
 		commands = append(commands,
-			on("Z", "fold, unfold all", do(m.foldAll)),
-			on("-", "fold", do(func() { m.fold(func(row int) int { return m.tree.setFolded(row, true) }) })),
-			on("+", "unfold", do(func() { m.fold(func(row int) int { return m.tree.setFolded(row, false) }) }), "+", "="))
+			bind("Z", "fold, unfold all", do(m.foldAll)),
+			bind("-", "fold", do(func() { m.fold(func(row int) int { return m.tree.setFolded(row, true) }) })),
+			bind("+", "unfold", do(func() { m.fold(func(row int) int { return m.tree.setFolded(row, false) }) }), "+", "="))
 	}
 	return append(append(commands, scrollHelp()...),
-		on("<", "scroll left", do(func() { m.left = max(0, m.left-m.size.Width/2) }), "<", "shift+left"),
-		on(">", "scroll right", do(func() {
+		bind("<", "scroll left", do(func() { m.left = max(0, m.left-m.size.Width/2) }), "<", "shift+left"),
+		bind(">", "scroll right", do(func() {
 			if m.widest > m.left+m.size.Width-2 {
 				m.left += m.size.Width / 2
 			}

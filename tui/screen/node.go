@@ -135,7 +135,7 @@ func (s *nodeScreen) commands() []command {
 		return append([]command{enter("choose", s.selectedChoice().choose)}, s.splitView.commands()...)
 	}
 	commands := append([]command{enter(s.selectedChoice().verb, s.selectedChoice().choose)}, listHelp()...)
-	commands = append(commands, on("/", "filter", do(func() { s.filtering = true })))
+	commands = append(commands, bind("/", "filter", do(func() { s.filtering = true })))
 	return append(commands, s.splitView.commands()...)
 }
 
@@ -172,7 +172,7 @@ func (s *nodeScreen) enterSandbox() tea.Cmd {
 	switch {
 	case s.sandbox.target != nil:
 		own := s.sandbox.target.Credentials
-		if now := s.Walk.Target(); !s.isSandbox(now.Registry) || now.Credentials.ClientID != own.ClientID || now.Credentials.ClientSecret.Reveal() != own.ClientSecret.Reveal() {
+		if current := s.Walk.Target(); !s.isSandbox(current.Registry) || current.Credentials.ClientID != own.ClientID || current.Credentials.ClientSecret.Reveal() != own.ClientSecret.Reveal() {
 			s.Walk.SetTarget(*s.sandbox.target) // restores the sandbox's own client, because the person may have typed another one
 		}
 		return s.readRegistry()

@@ -49,11 +49,11 @@ func newFixture(display flow.Step, o options) *fixture {
 	if o.certify == nil {
 		o.certify = node.Suite()
 	}
-	at := node.Target()
+	start := node.Target()
 	if o.changeTarget != nil {
-		o.changeTarget(&at)
+		o.changeTarget(&start)
 	}
-	w := node.Walk(GinkgoTB(), at, o.certify)
+	w := node.Walk(GinkgoTB(), start, o.certify)
 	if !o.skipRegistry {
 		tuitest.ChooseNode(GinkgoTB(), w)
 	}

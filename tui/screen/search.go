@@ -47,8 +47,8 @@ type searchHits struct {
 	end   int // the end of the slice
 }
 
-// visible reports whether the search takes a line of the screen.
-func (s *search) visible() bool { return s.typing || s.match != nil }
+// isVisible reports whether the search takes a line of the screen.
+func (s *search) isVisible() bool { return s.typing || s.match != nil }
 
 // status draws the text of the search and the number of hits.
 func (s *search) status(t Theme) string {
@@ -256,9 +256,9 @@ func (m *Message) scrollToColumns(from, to int) {
 // maxScrollLeft is the column up to which a search scrolls sideways.
 const maxScrollLeft = 4000
 
-// mark splits spans at the hits and highlights the hits; here is set for the selected row.
-func (s *search) mark(spans []span, t Theme, here bool) []span {
-	if s.match == nil && !here {
+// mark splits spans at the hits and highlights the hits; isSelected is set for the selected row.
+func (s *search) mark(spans []span, t Theme, isSelected bool) []span {
+	if s.match == nil && !isSelected {
 		return spans
 	}
 	var out []span
@@ -267,20 +267,20 @@ func (s *search) mark(spans []span, t Theme, here bool) []span {
 		if s.match != nil {
 			for _, hit := range s.match.FindAllStringIndex(sp.text, -1) {
 				if hit[1] > hit[0] {
-					out = append(out, span{text: sp.text[at:hit[0]], style: spanStyle(here, t, sp)}, span{text: sp.text[hit[0]:hit[1]], style: hitStyle(here, t)})
+					out = append(out, span{text: sp.text[at:hit[0]], style: spanStyle(isSelected, t, sp)}, span{text: sp.text[hit[0]:hit[1]], style: hitStyle(isSelected, t)})
 					at = hit[1]
 				}
 			}
 		}
-		out = append(out, span{text: sp.text[at:], style: spanStyle(here, t, sp)})
+		out = append(out, span{text: sp.text[at:], style: spanStyle(isSelected, t, sp)})
 	}
 	return out
 }
 
 // spanStyle returns the style of a span: its own, or that of the selected row.
-func spanStyle(here bool, t Theme, s span) lipgloss.Style {
+func spanStyle(isSelected bool, t Theme, s span) lipgloss.Style {
 	switch {
-	case !here:
+	case !isSelected:
 		return s.style
 	case s.secret:
 		return t.Selected.Italic(true)
@@ -289,8 +289,8 @@ func spanStyle(here bool, t Theme, s span) lipgloss.Style {
 }
 
 // hitStyle returns the style of a hit: reversed, except in the selected row, which is reversed already.
-func hitStyle(here bool, t Theme) lipgloss.Style {
-	if here {
+func hitStyle(isSelected bool, t Theme) lipgloss.Style {
+	if isSelected {
 		return t.Start
 	}
 	return t.Found

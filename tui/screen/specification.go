@@ -107,7 +107,7 @@ func (s *specificationScreen) commands() []command {
 		commands = append(append(commands, listHelp()...), s.splitView.commands()...)
 	}
 	if !s.action.busy {
-		commands = append(commands, again("send again", s.action.start))
+		commands = append(commands, repeat("send again", s.action.start))
 	}
 	return commands
 }

@@ -19,8 +19,8 @@ var _ = Describe("Trouble on a screen", func() {
 		w.WriteHeader(http.StatusUnauthorized)
 	})
 	DescribeTable("says what happened, what causes it and what to try; enter tries again, and e leads to where the cause is edited",
-		func(at flow.Step, change func(http.Handler) http.Handler, changeTarget func(*target.Target), what, cause string, editStep flow.Step, name string) {
-			b := newFixture(at, options{change: change})
+		func(step flow.Step, change func(http.Handler) http.Handler, changeTarget func(*target.Target), what, cause string, editStep flow.Step, name string) {
+			b := newFixture(step, options{change: change})
 			goodTarget := b.Walk.Target()
 			if changeTarget != nil {
 				t := goodTarget

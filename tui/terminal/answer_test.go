@@ -50,10 +50,10 @@ var _ = Describe("The answer of a terminal", func() {
 	})
 
 	It("is found between keys, wherever the input is split", func() {
-		whole := "ab\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[A" + attributes + "\x1b[Bé"
-		for i := range len(whole) {
-			for j := i; j < len(whole); j++ {
-				l, typed := feedAll(whole[:i], whole[i:j], whole[j:])
+		input := "ab\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[A" + attributes + "\x1b[Bé"
+		for i := range len(input) {
+			for j := i; j < len(input); j++ {
+				l, typed := feedAll(input[:i], input[i:j], input[j:])
 				Expect(typed).To(Equal("ab\x1b[A\x1b[Bé"), "%d %d", i, j)
 				Expect(l.background).To(Equal(Light))
 			}
@@ -94,20 +94,20 @@ func FuzzAnswer(f *testing.F) {
 		f.Add([]byte(seed), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, input []byte, size uint8) {
-		whole := &listener{}
-		typed := append(whole.feed(input), whole.release()...)
-		pieces, again := &listener{}, []byte(nil)
+		undivided := &listener{}
+		typed := append(undivided.feed(input), undivided.release()...)
+		pieces, fromPieces := &listener{}, []byte(nil)
 		for rest := input; len(rest) > 0; {
 			n := min(len(rest), int(size)%8+1)
-			again = append(again, pieces.feed(rest[:n])...)
+			fromPieces = append(fromPieces, pieces.feed(rest[:n])...)
 			rest = rest[n:]
 			if len(pieces.held) > maxAnswer {
 				t.Fatalf("holds %d bytes back", len(pieces.held))
 			}
 		}
-		again = append(again, pieces.release()...)
-		if !pieces.finished && !bytes.Equal(typed, again) {
-			t.Fatalf("typed %q at once, %q in pieces", typed, again)
+		fromPieces = append(fromPieces, pieces.release()...)
+		if !pieces.finished && !bytes.Equal(typed, fromPieces) {
+			t.Fatalf("typed %q at once, %q in pieces", typed, fromPieces)
 		}
 		if !bytes.Contains(input, []byte("\x1b]11;")) && !bytes.Contains(input, []byte("\x1b[?")) && !bytes.Equal(typed, input) {
 			t.Fatalf("%q became %q", input, typed)

@@ -89,10 +89,10 @@ var _ = Describe("A terminal", func() {
 		Expect(err).NotTo(HaveOccurred())
 		expectQuery(screen)
 		fmt.Fprint(screen, "\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[?6c\x1b")
-		one := make([]byte, 16)
-		n, err := k.Read(one)
+		buffer := make([]byte, 16)
+		n, err := k.Read(buffer)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(string(one[:n])).To(Equal("\x1b"))
+		Expect(string(buffer[:n])).To(Equal("\x1b"))
 	})
 
 	It("that answers only the second query causes no delay", func() {
@@ -130,13 +130,13 @@ var _ = Describe("A terminal", func() {
 		_, err = term.MakeRaw(int(tty.Fd()))
 		Expect(err).NotTo(HaveOccurred())
 		fmt.Fprint(screen, "\x1b")
-		one := make([]byte, 4)
-		n, err := k.Read(one)
+		buffer := make([]byte, 4)
+		n, err := k.Read(buffer)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(string(one[:n])).To(Equal("\x1b"))
+		Expect(string(buffer[:n])).To(Equal("\x1b"))
 		ended := make(chan error, 1)
 		go func() {
-			_, err := k.Read(one)
+			_, err := k.Read(buffer)
 			ended <- err
 		}()
 		Expect(k.Close()).To(Succeed())

@@ -39,9 +39,9 @@ func Open(in *os.File, out io.Writer, colored bool, getenv func(string) (string,
 
 // Renderer makes the renderer of styles. If colored is set, out must be a terminal; the environment says how many colours it has. Without
 // WithTTY, termenv would take a terminal for a file wherever the variable CI is set.
-func Renderer(out io.Writer, colored bool, on Background) *lipgloss.Renderer {
+func Renderer(out io.Writer, colored bool, background Background) *lipgloss.Renderer {
 	r := lipgloss.NewRenderer(out)
-	r.SetHasDarkBackground(on != Light)
+	r.SetHasDarkBackground(background != Light)
 	profile := termenv.Ascii
 	if colored {
 		profile = termenv.NewOutput(out, termenv.WithTTY(true)).EnvColorProfile()

@@ -218,12 +218,12 @@ func isTimer(cmd tea.Cmd) bool {
 // Next returns the next message; ok is false when all commands have ended.
 func (c *Commands) Next(t testing.TB) (msg tea.Msg, ok bool) {
 	t.Helper()
-	late := time.NewTimer(commandTimeout)
-	defer late.Stop()
+	timeout := time.NewTimer(commandTimeout)
+	defer timeout.Stop()
 	for c.open.Load() > 0 {
 		select {
 		case msg = <-c.messages:
-		case <-late.C:
+		case <-timeout.C:
 			t.Fatalf("%d commands did not end within %s", c.open.Load(), commandTimeout)
 		}
 		c.open.Add(-1)

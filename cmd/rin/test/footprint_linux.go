@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// Footprint is how much memory a process and its children held at most, in bytes. Together is what parent and child held while both lived, taken from
-// the peaks of each until then, so that it is never too small.
+// Footprint is how much memory a process and its children held at most, in bytes. Together is the sum of the peaks of parent and children while both
+// lived, so that it is never too small.
 type Footprint struct{ Parent, Child, Together int64 }
 
-// Most is the largest of the three.
+// Most returns the largest of the three.
 func (f Footprint) Most() int64 { return max(f.Parent, f.Child, f.Together) }
 
-// WatchMemory looks at a process and its children until the function that it returns is called.
+// WatchMemory measures a process and its children until the returned function is called.
 func WatchMemory(pid int) func() Footprint {
-	over, result := make(chan struct{}), make(chan Footprint)
+	stop, result := make(chan struct{}), make(chan Footprint)
 	go func() {
 		var f Footprint
 		tick := time.NewTicker(5 * time.Millisecond)
@@ -35,16 +35,17 @@ func WatchMemory(pid int) func() Footprint {
 			}
 			select {
 			case <-tick.C:
-			case <-over:
+			case <-stop:
 				result <- f
 				return
 			}
 		}
 	}()
-	return func() Footprint { close(over); return <-result }
+	return func() Footprint { close(stop); return <-result }
 }
 
-// peak is the largest resident size of a process until now, 0 when it is gone.
+// peak returns the largest resident size of a process until now. It returns 0 if the process has
+// ended.
 func peak(pid int) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// ReadOutput reads a file that a command wrote, for a search. A compressed file is decompressed, and the returned path lacks its ".gz"; of an archive
-// all files are read.
+// ReadOutput reads a file that a command wrote, for a search. It decompresses a compressed file, whose ".gz" the returned path lacks, and reads all
+// files of an archive.
 func ReadOutput(path string) (plainPath, text string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

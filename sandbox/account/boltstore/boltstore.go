@@ -27,7 +27,8 @@ const (
 	lockTimeout = 500 * time.Millisecond
 )
 
-// The buckets of the database: one for the mark of the format, and one with a bucket for each node, which contains the books of that node.
+// The buckets of the database: markBucket has the mark of the format; nodesBucket has one bucket for each node, with
+// the books of that node.
 const (
 	markBucket  = "rin"
 	markKey     = "format"
@@ -97,8 +98,8 @@ func (l *Ledger) do(transaction func(func(*bbolt.Tx) error) error, step func(*bb
 // Store returns the store for the books of the node with this member id.
 func (l *Ledger) Store(member string) account.Store { return nodeStore{l, []byte(member)} }
 
-// createFile makes an empty ledger, unless the file exists. It is written under another name and linked when it is complete: a process that is
-// killed leaves no incomplete ledger, and of two processes that start together the second uses the file of the first.
+// createFile makes an empty ledger, unless the file exists. The ledger is written under another name and linked when it is complete: a
+// process that is killed leaves no incomplete ledger, and of two processes that start together the second uses the file of the first.
 func createFile(path string) (err error) {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err

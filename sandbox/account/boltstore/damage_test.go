@@ -22,8 +22,8 @@ func FuzzDamage(f *testing.F) {
 	f.Add([]byte{}, uint16(0))
 	f.Add([]byte{}, uint16(len(good)/2))
 	for page := range len(good) / os.Getpagesize() { // damage number, kind, count and overflow in the header of each page, and its first element
-		for _, at := range []int{0, 8, 10, 12, 16, 17, 20, 24} {
-			patch := binary.LittleEndian.AppendUint16(nil, uint16(page*os.Getpagesize()+at))
+		for _, offset := range []int{0, 8, 10, 12, 16, 17, 20, 24} {
+			patch := binary.LittleEndian.AppendUint16(nil, uint16(page*os.Getpagesize()+offset))
 			f.Add(append(patch, 0xff), uint16(0))
 		}
 	}

@@ -238,8 +238,8 @@ func (p pages) checkBucket(value []byte, depth int) error {
 	return p.checkLeaf(inline, int(binary.NativeEndian.Uint16(inline[10:])), depth+1)
 }
 
-// cutter returns a part of a page. The offset from counts from the start of the element that is being read.
-type cutter func(from, length uint32) ([]byte, error)
+// cutter returns a part of a page. The offset counts from the start of the current element.
+type cutter func(offset, length uint32) ([]byte, error)
 
 // checkElements passes each element of a page to readKey, and checks that the keys ascend.
 func checkElements(page []byte, count int, readKey func(element []byte, cut cutter) (key []byte, err error)) error {
@@ -249,11 +249,11 @@ func checkElements(page []byte, count int, readKey func(element []byte, cut cutt
 	var before []byte
 	for i := range count {
 		rest := page[headerSize+i*elementSize:]
-		key, err := readKey(rest[:elementSize], func(from, length uint32) ([]byte, error) {
-			if uint64(from)+uint64(length) > uint64(len(rest)) {
+		key, err := readKey(rest[:elementSize], func(offset, length uint32) ([]byte, error) {
+			if uint64(offset)+uint64(length) > uint64(len(rest)) {
 				return nil, fmt.Errorf("element %d extends past its page", i)
 			}
-			return rest[from : uint64(from)+uint64(length)], nil
+			return rest[offset : uint64(offset)+uint64(length)], nil
 		})
 		if err != nil {
 			return err

@@ -53,10 +53,10 @@ func (l limiter) falseAlarms(ctx context.Context, clean outcomes, nodes []node) 
 	return b.String()
 }
 
-// inBackground calls a function in the background. The function that it returns waits for the result.
-func inBackground(do func() string) func() string {
+// inBackground calls compute in a goroutine. The function that it returns waits for the result.
+func inBackground(compute func() string) func() string {
 	done := make(chan string, 1)
-	go func() { done <- do() }()
+	go func() { done <- compute() }()
 	return sync.OnceValue(func() string { return <-done })
 }
 
@@ -71,7 +71,7 @@ func expectNoAlarms(wait func() string) {
 var _ = Describe("A node that behaves correctly in unusual ways", Ordered, ContinueOnFailure, func() {
 	var withHabits, withCombinations, withSettings func() string
 
-	// All certifications start here, so that those of nodes that wait overlap with the others.
+	// All certifications start here, so that slow nodes do not delay the others.
 	BeforeAll(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		DeferCleanup(cancel)

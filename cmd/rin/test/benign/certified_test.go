@@ -20,7 +20,7 @@ import (
 	"github.com/rin-network/rin/sandbox/devtls"
 )
 
-// now is the time of every node here, and of the suite.
+// now returns the time of every node here, and of the suite.
 func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
 
 // calls is the number of funding calls: a short list, with every kind of funding.
@@ -39,13 +39,13 @@ func withTLS(config sandbox.Config) sandbox.Config {
 
 // certify certifies a node for the profile full.
 func certify(ctx context.Context, config sandbox.Config) (conformance.Result, error) {
-	var none conformance.Result
+	var failed conformance.Result
 	clock := test.NewClock(now())
 	// Slow habits move the clock: eight requests wait at the same time.
 	config.Clock, config.Pause = clock.Now, func(ctx context.Context, d time.Duration) error { return clock.Pause(ctx, d/8) }
 	node, err := sandbox.New(config)
 	if err != nil {
-		return none, err
+		return failed, err
 	}
 	scheme := "http"
 	if config.TLS != nil {
@@ -53,26 +53,26 @@ func certify(ctx context.Context, config sandbox.Config) (conformance.Result, er
 	}
 	base, stop, err := test.Serve(node, scheme)
 	if err != nil {
-		return none, err
+		return failed, err
 	}
 	defer stop()
 	t, err := test.FullTarget(base, node, now())
 	if err != nil {
-		return none, err
+		return failed, err
 	}
 	if slices.Contains(config.Deviations, "document-with-much-besides") { // nothing in the data names a file
 		t.Gaps = []evidence.Gap{{Operation: "attachment", Reason: "no test record has a file"}}
 	}
 	t.Wait = new(target.DefaultWait)
 	if t.Seed, err = test.Seed(os.Getenv); err != nil {
-		return none, err
+		return failed, err
 	}
 	result, err := conformance.Certify(ctx, t, conformance.Options{Inputs: conformance.Inputs{Suite: "test", Clock: clock.Now, Pause: clock.Pause}})
 	if err != nil {
-		return none, err
+		return failed, err
 	}
 	if !result.Log.Ended.Complete {
-		return none, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
+		return failed, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
 	}
 	return result, nil
 }
@@ -94,8 +94,8 @@ func outcomesOf(r report.Report) outcomes {
 	return found
 }
 
-// describeAlarm describes what a run says against a node beyond the expected warnings. It returns "" if the node is certified for each profile
-// and nothing else is said.
+// describeAlarm describes false alarms: profiles for which a run does not certify the node, and outcomes that are not expected. It returns "" if
+// there are none.
 func describeAlarm(clean outcomes, found conformance.Result, n node) string {
 	var b strings.Builder
 	for _, r := range []report.Report{judge(found.Log, requirement.Auth), judge(found.Log, requirement.Funding), found.Report} {
@@ -118,7 +118,7 @@ func describeAlarm(clean outcomes, found conformance.Result, n node) string {
 // expects reports whether an outcome is right. A habit may make a requirement not applicable, or applicable and passed. A warning that a
 // single habit earns must be there; another habit may hide it.
 func (n node) expects(r report.Requirement, clean requirement.Outcome) bool {
-	if n.warned(string(r.ID)) && (r.Outcome == requirement.Warn || len(n.habits) == 1) {
+	if n.mustWarn(string(r.ID)) && (r.Outcome == requirement.Warn || len(n.habits) == 1) {
 		return r.Outcome == requirement.Warn
 	}
 	return r.Outcome == clean || r.Outcome == requirement.Pass || r.Outcome == requirement.NotApplicable

@@ -57,9 +57,9 @@ func (n node) apart() []node {
 	return nodes
 }
 
-// slowHabits returns habits that make a client wait for a second, or for several, lists that are short or change, and tokens that are too long for a
-// node that refuses long requests. Each gets a node of its own, so that other habits do not wait, too, and are seen on a whole list.
-func slowHabits() []string {
+// solitaryHabits returns habits that get a node of their own, because they would disturb other habits: they make a client wait for seconds,
+// shorten or change the list, or make tokens so long that a node with another habit refuses the request.
+func solitaryHabits() []string {
 	return []string{"cold-start", "answers-after-a-second", "list-with-one-item", "list-that-grows", "list-per-page-that-grows", "token-with-many-groups", "rate-limited", "busy-now-and-then", "rate-limited-by-page", "rate-limited-without-retry-after"}
 }
 
@@ -80,7 +80,7 @@ func nodesWithHabits() ([]node, error) {
 	}
 	var nodes []node
 	all = slices.DeleteFunc(all, func(d fault.Deviation) bool {
-		waits := slices.Contains(slowHabits(), d.Name)
+		waits := slices.Contains(solitaryHabits(), d.Name)
 		if waits {
 			nodes = append(nodes, newNode(d))
 		}
@@ -101,8 +101,8 @@ func nodesWithHabits() ([]node, error) {
 	return nodes, nil
 }
 
-// clashes reports whether a habit makes a node wrong together with one of the others, such as a firewall that refuses the ids of its own node. Habits of
-// lists and records do not find the names that they look for in a list in another language or in other pages, or of records without an id.
+// clashes reports whether a habit makes a node wrong together with one of the others, such as a firewall that refuses the ids of its own node. The
+// habits in foreign change names, pages or ids that other habits of lists and records look for.
 func clashes(habits []fault.Deviation, name string) bool {
 	foreign := []string{"list-in-german", "list-in-irish", "records-by-number", "deadlines-on-small-pages"}
 	if len(habits) > 0 && (slices.Contains(foreign, name) || slices.Contains(foreign, habits[0].Name)) {
@@ -225,7 +225,7 @@ func nodesWithSettings() []node {
 	return nodes
 }
 
-// warned reports whether a requirement must warn of one of the habits.
-func (n node) warned(id string) bool {
+// mustWarn reports whether one of the habits makes a requirement warn.
+func (n node) mustWarn(id string) bool {
 	return slices.ContainsFunc(n.habits, func(d fault.Deviation) bool { return slices.Contains(d.Warns, id) })
 }

@@ -26,7 +26,7 @@ type front struct {
 	node http.Handler
 	// edit changes the value of a good answer.
 	edit func(path string, value any) any
-	// before may answer instead of the node; it reports whether it did.
+	// before may answer instead of the node; it reports whether it has answered.
 	before func(w http.ResponseWriter, r *http.Request) bool
 }
 
@@ -77,9 +77,10 @@ func certifyBehind(ctx context.Context, f front) *evidence.Log {
 	return result.Log
 }
 
-// isDocument and isList report by the path whether an answer is the document, or a list.
+// isDocument reports whether the interface document has this path.
 func isDocument(path string) bool { return strings.HasSuffix(path, "/funding/v3/api-docs") }
 
+// isList reports whether the list of funding calls has this path.
 func isList(path string) bool { return strings.HasSuffix(path, "/funding/v3/fundings") }
 
 // operationsOf returns the operations of a document.

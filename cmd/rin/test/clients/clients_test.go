@@ -23,18 +23,19 @@ type client struct {
 	Name    string   `json:"name"`
 	Kind    string   `json:"kind"` // right or wrong
 	Command []string `json:"command"`
-	// Sentence says what the client does, Where its writer expected the fault. Rules are those that may name the fault of a wrong client, or that blame a
-	// client with reason that was written as a right one.
-	Sentence string   `json:"sentence"`
-	Where    string   `json:"where"`
-	Rules    []string `json:"rules"`
-	// Scenarios are the plays that show the fault; all of them if it is empty.
+	// Sentence says what the client does. Where says where its writer expected the fault.
+	Sentence string `json:"sentence"`
+	Where    string `json:"where"`
+	// Rules are the rules that may name the fault of a wrong client. For a client that was meant to be right they are the rules that it breaks
+	// nevertheless.
+	Rules []string `json:"rules"`
+	// Scenarios are the scenarios that show the fault, separated by commas; if empty, the client runs in all of them.
 	Scenarios string `json:"scenarios"`
-	// Module is a module of the language without which the client does not run. Setup installs or builds what the client needs, once for all clients
-	// that name the same; RIN is the binary.
+	// Module is a module of the language without which the client does not run. Setup is a command that installs or builds what the client needs. It
+	// runs once for all clients with the same command, and finds the binary in the variable RIN.
 	Module string   `json:"module"`
 	Setup  []string `json:"setup"`
-	// Missed says why no rule names a wrong client yet. It must be wrong, or it would have been removed.
+	// Missed says why no rule names this wrong client yet.
 	Missed string `json:"missed"`
 	// Sample says that the client runs in every test.
 	Sample bool `json:"sample"`
@@ -96,13 +97,13 @@ func (w *workshop) prepare(c client) error {
 	return err
 }
 
-// verdict is what rin client-test said.
+// verdict is the report of rin client-test.
 type verdict struct {
 	Problems []problem
 	output   string
 }
 
-// problem is one thing that it found.
+// problem is a broken rule or a note in the report.
 type problem struct{ Scenario, Rule, Level, What string }
 
 // isBlamedBy reports whether a problem blames a right client.
@@ -120,7 +121,7 @@ func (c client) test() (v verdict, err error) {
 	cmd.Dir = c.folder
 	var text, progress strings.Builder
 	cmd.Stdout, cmd.Stderr = &text, &progress
-	failure := cmd.Run() // 1 says that something is wrong
+	failure := cmd.Run() // exit code 1 says that the client has a problem
 	v.output = progress.String()
 	if err := json.Unmarshal([]byte(text.String()), &v); err != nil {
 		return v, fmt.Errorf("%v, %w: %s", failure, err, v.output)
@@ -128,8 +129,8 @@ func (c client) test() (v verdict, err error) {
 	return v, nil
 }
 
-// fault says what is wrong with the judgement of a client; "" if it is right.
-func (c client) fault(v verdict) string {
+// describeFault says what is wrong with the verdict on a client. It returns "" if the verdict is right.
+func (c client) describeFault(v verdict) string {
 	var named []string
 	for _, p := range v.Problems {
 		if c.Kind == "right" && !c.isBlamedBy(p) || len(named) == 5 {
@@ -171,7 +172,7 @@ var _ = Describe("A client", func() {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				if fault := c.fault(v); fault != "" {
+				if fault := c.describeFault(v); fault != "" {
 					faults = append(faults, c.folder+" "+c.Name+" "+fault)
 				}
 				return nil

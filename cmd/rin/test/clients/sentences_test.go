@@ -21,7 +21,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// bench is a running sandbox and a client that calls it.
+// bench is a running sandbox, and calls it as its only client does.
 type bench struct {
 	Nodes []struct {
 		TokenURL, FundingsURL, SpecURL string
@@ -81,7 +81,7 @@ func (b bench) token() string {
 	return granted.AccessToken
 }
 
-// get calls the list with what follows its address, and returns the status, 0 for a cut answer.
+// get requests the URL of the list with rest appended, and returns the status; 0 for an answer that was cut off.
 func (b bench) get(rest, token string) (status int, header http.Header, body []byte) {
 	return b.send(http.MethodGet, rest, token)
 }
@@ -138,8 +138,8 @@ func (b bench) report() (r report) {
 	return all.Clients[0]
 }
 
-// named lists the rules that were broken, with their levels, but notes only if they are asked for.
-func (b bench) named(notes bool) []string {
+// brokenRules lists the broken rules with their levels; notes only if notes is true.
+func (b bench) brokenRules(notes bool) []string {
 	GinkgoHelper()
 	list := []string{}
 	for _, f := range b.report().Findings {
@@ -164,7 +164,7 @@ var _ = Describe("The verdict of rin sandbox report", func() {
 		for _, n := range []int{2, 10, 50} {
 			b := newBench()
 			work(b, n)
-			Expect(b.named(false)).To(BeEmpty(), "%d in flight", n)
+			Expect(b.brokenRules(false)).To(BeEmpty(), "%d in flight", n)
 		}
 	},
 		Entry("when a token expires", func(b bench, n int) {
@@ -219,7 +219,7 @@ var _ = Describe("The verdict of rin sandbox report", func() {
 		for _, query := range again {
 			b.get(query, token)
 		}
-		Expect(b.named(false)).NotTo(ContainElement("fault CLT-23"))
+		Expect(b.brokenRules(false)).NotTo(ContainElement("fault CLT-23"))
 	},
 		Entry("in another order and encoding", "?runningCalls=true&page%5Bsize%5D=100&page%5Bpage%5D=100"),
 		Entry("in smaller pages", "?page[page]=100&page[size]=50&runningCalls=true", "?page[page]=150&page[size]=50&runningCalls=true"),
@@ -230,7 +230,7 @@ var _ = Describe("The verdict of rin sandbox report", func() {
 		b.pages(10, 0)
 		b.play(scenario)
 		b.pages(10, 0)
-		Expect(b.named(false)).To(BeEmpty())
+		Expect(b.brokenRules(false)).To(BeEmpty())
 	},
 		Entry("for an empty page", "empty-page"),
 		Entry("for a short page", "short-page"),
@@ -239,7 +239,7 @@ var _ = Describe("The verdict of rin sandbox report", func() {
 	DescribeTable("names", func(want string, misbehave func(b bench)) {
 		b := newBench()
 		misbehave(b)
-		Expect(b.named(true)).To(ContainElement(want))
+		Expect(b.brokenRules(true)).To(ContainElement(want))
 	},
 		Entry("immediate repeats after 500, which is a failure", "fault CLT-18", func(b bench) {
 			token := b.token()

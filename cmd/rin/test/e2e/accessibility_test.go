@@ -18,7 +18,7 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// accessibility is what accessible.mjs saw of pages.
+// accessibility is the output of accessible.mjs.
 type accessibility struct {
 	Checks []struct {
 		View          string
@@ -56,8 +56,8 @@ func addEveryStatus(dir registry.Dir) {
 	}
 	for id, change := range nodes {
 		for back := 20; back > 0; back-- {
-			at := now.AddDate(0, 0, -back)
-			o := registry.Outcome{Node: id, Night: registry.NightOf(at), Started: at, Result: []registry.Result{registry.Passed, registry.Failed, registry.Untested}[back%3], Headline: "Certified", Why: "TOK-02: expected 200, got 201", Catalogue: "1"}
+			started := now.AddDate(0, 0, -back)
+			o := registry.Outcome{Node: id, Night: registry.NightOf(started), Started: started, Result: []registry.Result{registry.Passed, registry.Failed, registry.Untested}[back%3], Headline: "Certified", Why: "TOK-02: expected 200, got 201", Catalogue: "1"}
 			if back%5 == 0 {
 				o.Changes = []registry.Change{{ID: judged[back].ID, From: requirement.Pass, To: requirement.Fail}, {ID: judged[back+1].ID, To: requirement.Warn}}
 			}

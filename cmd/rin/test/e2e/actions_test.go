@@ -60,7 +60,7 @@ var _ = Describe("The actions, by actionlint", Ordered, func() {
 	}
 
 	It("are used by the examples as their inputs ask, and a misspelt input is noticed", func() {
-		text, err := os.ReadFile(filepath.Join(deployed, "README.md"))
+		text, err := os.ReadFile(filepath.Join(deployFolder, "README.md"))
 		Expect(err).NotTo(HaveOccurred())
 		examples := regexp.MustCompile("(?s)\n```yaml\n(- uses: .*?)```").FindAllStringSubmatch(string(text), -1)
 		Expect(examples).To(HaveLen(2))

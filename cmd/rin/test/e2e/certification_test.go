@@ -25,10 +25,11 @@ type node struct {
 	token, info, spec, base string
 	// staging is the token endpoint of another environment; empty for none.
 	staging string
-	// clients beside the consumer that the node's authorization server knows.
+	// clients are those that the node's authorization server knows beside the consumer.
 	clients []client
-	// brief is the header field by which a token request asks for a token that lasts a second; empty where only shortLived gets one.
-	brief string
+	// shortTokenHeader is the header field by which a token request asks for a token that lasts a second. It is empty if only the client shortLived
+	// gets such tokens.
+	shortTokenHeader string
 }
 
 // certification is one run with its report.
@@ -61,7 +62,7 @@ func (n node) certify() certification {
 			args = append(args, "--other-client-id", c.id, "--other-client-secret", "env:"+c.name)
 		case shortLived:
 			args = append(args, "--expired-token", "env:"+c.name)
-			env = append(env, c.name+"="+n.expired(c))
+			env = append(env, c.name+"="+n.expiredToken(c))
 			continue
 		}
 		env = append(env, c.name+"="+c.secret)
@@ -106,19 +107,19 @@ func (n node) register() (file string) {
 	return file
 }
 
-// expired returns a token that the node accepted before and refuses now: one of the consumer, whose refusal proves something, where the
-// authorization server can issue it.
-func (n node) expired(c client) string {
+// expiredToken returns a token that the node accepted before and refuses now. It is one of the consumer if the authorization server can issue it: the
+// refusal of another client's token would prove nothing.
+func (n node) expiredToken(c client) string {
 	GinkgoHelper()
-	if n.brief != "" {
+	if n.shortTokenHeader != "" {
 		c = consumer
 	}
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.id}, "client_secret": {c.secret}}
 	request, err := http.NewRequest(http.MethodPost, n.token, strings.NewReader(form.Encode()))
 	Expect(err).NotTo(HaveOccurred())
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if n.brief != "" {
-		request.Header.Set(n.brief, "yes")
+	if n.shortTokenHeader != "" {
+		request.Header.Set(n.shortTokenHeader, "yes")
 	}
 	answer, err := http.DefaultClient.Do(request)
 	Expect(err).NotTo(HaveOccurred())

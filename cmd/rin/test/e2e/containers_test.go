@@ -52,7 +52,7 @@ func newEngine() engine {
 	root := GinkgoT().TempDir()
 	// The storage driver vfs and the isolation chroot need the fewest rights.
 	storage := []string{"--storage-driver", "vfs", "--root", filepath.Join(root, "storage"), "--runroot", filepath.Join(root, "run")}
-	script, err := filepath.Abs(filepath.Join(deployed, "image.sh"))
+	script, err := filepath.Abs(filepath.Join(deployFolder, "image.sh"))
 	Expect(err).NotTo(HaveOccurred())
 	build := exec.Command("bash", script, image)
 	build.Env = append(os.Environ(), "BUILD=podman "+strings.Join(storage, " ")+" build --isolation chroot")
@@ -60,7 +60,7 @@ func newEngine() engine {
 	Expect(err).NotTo(HaveOccurred(), string(out))
 
 	limits := []string{"--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"} // of a machine that may not raise them
-	var why []string
+	var problems []string
 	for _, e := range []engine{
 		{global: storage},
 		{global: append(storage, "--runtime", "runc", "--cgroup-manager", "cgroupfs"), run: limits},
@@ -72,9 +72,9 @@ func newEngine() engine {
 			DeferCleanup(func() { _ = e.podman("rm", "--all", "--force").Run() })
 			return e
 		}
-		why = append(why, string(out))
+		problems = append(problems, string(out))
 	}
-	fmt.Fprintf(os.Stderr, "\n*** SKIPPED: the image was built, but podman cannot run containers here, so no container was tested: %q ***\n\n", why)
+	fmt.Fprintf(os.Stderr, "\n*** SKIPPED: the image was built, but podman cannot run containers here, so no container was tested: %q ***\n\n", problems)
 	Skip("podman cannot run containers here")
 	return engine{}
 }
@@ -170,7 +170,7 @@ var _ = Describe("The container image", slow, Ordered, func() {
 	})
 
 	It("is started by the recipes for Testcontainers in Go, Python, Node and Java, on podman's socket", func() {
-		text, err := os.ReadFile(filepath.Join(deployed, "README.md"))
+		text, err := os.ReadFile(filepath.Join(deployFolder, "README.md"))
 		Expect(err).NotTo(HaveOccurred())
 		code := func(language string) string {
 			_, after, found := strings.Cut(string(text), "\n```"+language+"\n")

@@ -19,8 +19,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// deployed is the folder with the deployment files.
-const deployed = "../../deploy"
+// deployFolder is the folder with the deployment files.
+const deployFolder = "../../deploy"
 
 // pythonPackages installs packages into an environment of its own and returns its programs' folder; it prints why and returns "" if that is impossible.
 func pythonPackages(packages ...string) string {
@@ -46,7 +46,7 @@ var _ = Describe("The units for systemd", func() {
 		GinkgoHelper()
 		dir := GinkgoT().TempDir()
 		for _, name := range []string{"rin-registry.service", "rin-registry.timer"} {
-			text, err := os.ReadFile(filepath.Join(deployed, "systemd", name))
+			text, err := os.ReadFile(filepath.Join(deployFolder, "systemd", name))
 			Expect(err).NotTo(HaveOccurred())
 			Expect(os.WriteFile(filepath.Join(dir, name), []byte(change(strings.ReplaceAll(string(text), "/usr/bin/rin", binary))), 0o600)).To(Succeed())
 		}
@@ -56,7 +56,7 @@ var _ = Describe("The units for systemd", func() {
 		out, err := exec.Command("systemd-analyze", "verify", "--man=no", filepath.Join(dir, "rin-registry.service"), filepath.Join(dir, "rin-registry.timer")).CombinedOutput()
 		return string(out), err
 	}
-	asTheyAre := func(text string) string { return text }
+	unchanged := func(text string) string { return text }
 
 	BeforeEach(func() {
 		if isMissing("systemd-analyze") {
@@ -65,7 +65,7 @@ var _ = Describe("The units for systemd", func() {
 	})
 
 	It("are valid according to systemd-analyze verify, which notices a misspelt setting", func() {
-		out, err := verify(units(asTheyAre))
+		out, err := verify(units(unchanged))
 		Expect(err).NotTo(HaveOccurred(), out)
 		Expect(out).To(BeEmpty())
 		out, _ = verify(units(func(text string) string { return strings.Replace(text, "ProtectSystem=", "ProtectSystems=", 1) }))
@@ -77,7 +77,7 @@ var _ = Describe("The units for systemd", func() {
 			out, err := exec.Command("systemd-analyze", "security", "--no-pager", "--offline=yes", "--threshold=15", filepath.Join(dir, "rin-registry.service")).CombinedOutput()
 			return string(out), err
 		}
-		out, err := security(units(asTheyAre))
+		out, err := security(units(unchanged))
 		if err != nil && strings.Contains(out, "unrecognized option") {
 			Skip("*** this systemd-analyze is too old for --offline ***")
 		}
@@ -87,7 +87,7 @@ var _ = Describe("The units for systemd", func() {
 	})
 
 	It("start at 20:30 UTC", func() {
-		text, err := os.ReadFile(filepath.Join(deployed, "systemd", "rin-registry.timer"))
+		text, err := os.ReadFile(filepath.Join(deployFolder, "systemd", "rin-registry.timer"))
 		Expect(err).NotTo(HaveOccurred())
 		when := regexp.MustCompile(`(?m)^OnCalendar=(.*)$`).FindStringSubmatch(string(text))
 		Expect(when).To(HaveLen(2))
@@ -104,7 +104,7 @@ var _ = Describe("The manifests for a registry in Kubernetes", Ordered, func() {
 		if python = pythonPackages("kubernetes-validate"); python == "" {
 			Skip("no kubernetes-validate")
 		}
-		rendered = kustomized("registry")
+		rendered = renderManifests("registry")
 	})
 
 	It("fit the schemas of Kubernetes, by kubernetes-validate, which notices a misspelt field", func() {
@@ -157,7 +157,7 @@ var _ = Describe("The deployment of a sandbox", Ordered, func() {
 	})
 
 	It("has manifests that fit the schemas of Kubernetes, with three replicas that share keys, secrets and data", func() {
-		rendered := kustomized("sandbox")
+		rendered := renderManifests("sandbox")
 		expectValidManifests(python, rendered, "Deployment", "Service")
 		for _, m := range manifestsOf(rendered) {
 			if m.Kind == "Deployment" {
@@ -172,9 +172,9 @@ var _ = Describe("The deployment of a sandbox", Ordered, func() {
 			out, err := exec.Command(filepath.Join(python, "check-jsonschema"), "--builtin-schema", "vendor.compose-spec", file).CombinedOutput()
 			return string(out), err
 		}
-		out, err := check(filepath.Join(deployed, "compose.yaml"))
+		out, err := check(filepath.Join(deployFolder, "compose.yaml"))
 		Expect(err).NotTo(HaveOccurred(), out)
-		text, err := os.ReadFile(filepath.Join(deployed, "compose.yaml"))
+		text, err := os.ReadFile(filepath.Join(deployFolder, "compose.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		wrong := filepath.Join(GinkgoT().TempDir(), "compose.yaml")
 		Expect(os.WriteFile(wrong, bytes.Replace(text, []byte("depends_on:"), []byte("depend_on:"), 1), 0o600)).To(Succeed())
@@ -186,7 +186,7 @@ var _ = Describe("The deployment of a sandbox", Ordered, func() {
 		seed := filepath.Join(GinkgoT().TempDir(), "seed")
 		Expect(os.WriteFile(seed, []byte("3f9a1c77e0b24d5c8a6611d0947fe2ab"), 0o600)).To(Succeed())
 		var args []string
-		for _, m := range manifestsOf(kustomized("sandbox")) {
+		for _, m := range manifestsOf(renderManifests("sandbox")) {
 			for _, c := range m.Spec.Job.Template.Spec.Containers {
 				args = c.Args
 			}
@@ -202,10 +202,11 @@ var _ = Describe("The deployment of a sandbox", Ordered, func() {
 	})
 })
 
-// kustomized returns the manifests of a folder as kubectl or kustomize render them, or, if neither is installed, their files one after the other, and prints that.
-func kustomized(folder string) string {
+// renderManifests returns the manifests of a folder as kubectl or kustomize render them. If neither is installed, it prints that and returns the
+// files one after the other.
+func renderManifests(folder string) string {
 	GinkgoHelper()
-	dir := filepath.Join(deployed, "kubernetes", folder)
+	dir := filepath.Join(deployFolder, "kubernetes", folder)
 	for _, command := range [][]string{{"kubectl", "kustomize", dir}, {"kustomize", "build", dir}} {
 		if _, err := exec.LookPath(command[0]); err != nil {
 			continue
@@ -232,7 +233,7 @@ func kustomized(folder string) string {
 	return strings.Join(all, "---\n")
 }
 
-// expectValidManifests asserts that manifests of these kinds are there, fit the schemas, and have no container with more rights than it needs.
+// expectValidManifests asserts that the manifests have exactly these kinds, fit the schemas, and give containers no more rights than they need.
 func expectValidManifests(python, rendered string, kinds ...string) {
 	GinkgoHelper()
 	file := filepath.Join(GinkgoT().TempDir(), "manifests.yaml")
@@ -255,7 +256,7 @@ func expectValidManifests(python, rendered string, kinds ...string) {
 	Expect(slices.Compact(got)).To(Equal(kinds))
 }
 
-// manifest is what the tests read of a manifest.
+// manifest holds the fields of a Kubernetes manifest that the tests read.
 type manifest struct {
 	Kind     string
 	Metadata struct{ Name string }

@@ -33,13 +33,13 @@ func countObjections(document, list, id string) int {
 		path, address = "/v1/fundings/{id}", list+"/"+url.PathEscape(id)
 	}
 	answer, body := ask(http.DefaultClient, address)
-	if isRefusedByKin(text, path, answer, body) || isRefusedByPb33f(text, id, answer, body) {
+	if isRefusedByKinOpenAPI(text, path, answer, body) || isRefusedByLibOpenAPI(text, id, answer, body) {
 		return 1
 	}
 	return 0
 }
 
-func isRefusedByKin(text []byte, path string, answer *http.Response, body []byte) bool {
+func isRefusedByKinOpenAPI(text []byte, path string, answer *http.Response, body []byte) bool {
 	GinkgoHelper()
 	doc, err := openapi3.NewLoader().LoadFromData(text)
 	Expect(err).NotTo(HaveOccurred())
@@ -57,7 +57,7 @@ func isRefusedByKin(text []byte, path string, answer *http.Response, body []byte
 	return err != nil
 }
 
-func isRefusedByPb33f(text []byte, id string, answer *http.Response, body []byte) bool {
+func isRefusedByLibOpenAPI(text []byte, id string, answer *http.Response, body []byte) bool {
 	GinkgoHelper()
 	quiet := datamodel.NewDocumentConfiguration()
 	quiet.Logger = slog.New(slog.DiscardHandler)
@@ -66,16 +66,16 @@ func isRefusedByPb33f(text []byte, id string, answer *http.Response, body []byte
 	v, errs := validator.NewValidator(parsed, config.WithFormatAssertions())
 	Expect(errs).To(BeEmpty())
 	defer v.Release()
-	// The address that the document gives: the validator finds operations by it.
-	at := "https://node.invalid/ris-synergy/funding/v1/fundings"
+	// The validator finds the operation by the address that the document gives.
+	address := "https://node.invalid/ris-synergy/funding/v1/fundings"
 	if id != "" {
-		at += "/" + url.PathEscape(id)
+		address += "/" + url.PathEscape(id)
 	}
-	request, err := http.NewRequest(http.MethodGet, at, nil)
+	request, err := http.NewRequest(http.MethodGet, address, nil)
 	Expect(err).NotTo(HaveOccurred())
-	fits, found := v.ValidateHttpResponse(request, &http.Response{StatusCode: answer.StatusCode, Header: answer.Header, Body: io.NopCloser(bytes.NewReader(body)), Request: request})
-	for _, one := range found {
-		fmt.Fprintf(GinkgoWriter, "libopenapi-validator, %s: %s: %.300s\n", answer.Request.URL, one.Message, one.Reason)
+	fits, problems := v.ValidateHttpResponse(request, &http.Response{StatusCode: answer.StatusCode, Header: answer.Header, Body: io.NopCloser(bytes.NewReader(body)), Request: request})
+	for _, problem := range problems {
+		fmt.Fprintf(GinkgoWriter, "libopenapi-validator, %s: %s: %.300s\n", answer.Request.URL, problem.Message, problem.Reason)
 	}
 	return !fits
 }

@@ -18,8 +18,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// faster is how many times as many answers a second as Prism's the sandbox gives from the same document.
-const faster = 20
+// minSpeedup is how many times as fast as Prism the sandbox must answer from the same document.
+const minSpeedup = 20
 
 var _ = Describe("An API from its document, beside Prism's --dynamic", Ordered, func() {
 	var document, described, prism string
@@ -37,7 +37,7 @@ var _ = Describe("An API from its document, beside Prism's --dynamic", Ordered, 
 				"/ris-synergy/try-out/funding/v1/fundings"
 		}
 		described = sandbox()
-		// The same data as a list, for the ids.
+		// A second sandbox serves the same data as an array, from which the test takes the ids.
 		_, body := ask(http.DefaultClient, sandbox("--lists", "array"))
 		var items []struct{ ID string }
 		Expect(json.Unmarshal(body, &items)).To(Succeed())
@@ -56,25 +56,25 @@ var _ = Describe("An API from its document, beside Prism's --dynamic", Ordered, 
 		}
 		fmt.Fprintf(GinkgoWriter, "of 201 answers each: %d of the sandbox and %d of Prism do not fit funding.json\n", ours, theirs)
 		Expect(ours).To(BeZero())
-		Expect(theirs).NotTo(BeZero(), "Prism has learned: say so where it is said that it breaks the document")
+		Expect(theirs).NotTo(BeZero(), "Prism no longer breaks the document: correct the texts that say so")
 	})
 
-	It("answers "+strconv.Itoa(faster)+" times as fast", slow, func() {
+	It("answers "+strconv.Itoa(minSpeedup)+" times as fast", slow, func() {
 		slow, fast := 0.0, 0.0
-		const rounds = 4 // in turn, so that what else the machine does meets both
+		const rounds = 4 // in turn, so that other programs of the machine slow down both
 		for range rounds {
 			slow += rate(prism, ids) / rounds
 			fast += rate(described, ids) / rounds
 		}
 		fmt.Fprintf(GinkgoWriter, "sandbox %.0f answers/s, Prism %.0f: %.0f times as many\n", fast, slow, fast/slow)
-		Expect(fast / slow).To(BeNumerically(">=", faster))
+		Expect(fast / slow).To(BeNumerically(">=", minSpeedup))
 	})
 })
 
-// ask fetches a URL whole.
-func ask(with *http.Client, address string) (*http.Response, []byte) {
+// ask fetches a URL and reads the body to its end.
+func ask(client *http.Client, address string) (*http.Response, []byte) {
 	GinkgoHelper()
-	answer, err := with.Get(address)
+	answer, err := client.Get(address)
 	Expect(err).NotTo(HaveOccurred())
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
@@ -86,19 +86,19 @@ func ask(with *http.Client, address string) (*http.Response, []byte) {
 func rate(list string, ids []string) float64 {
 	GinkgoHelper()
 	const callers, span = 8, 2 * time.Second
-	with := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers}}
-	defer with.CloseIdleConnections()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers}}
+	defer client.CloseIdleConnections()
 	var answers, wrong atomic.Int64
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	started := time.Now()
 	for caller := range callers {
-		all.Go(func() {
+		group.Go(func() {
 			for i := caller; time.Since(started) < span; i += callers {
 				address := list
 				if i%2 == 1 {
 					address += "/" + url.PathEscape(ids[i%len(ids)])
 				}
-				answer, err := with.Get(address)
+				answer, err := client.Get(address)
 				if err != nil {
 					wrong.Add(1)
 					continue
@@ -112,7 +112,7 @@ func rate(list string, ids []string) float64 {
 			}
 		})
 	}
-	all.Wait()
+	group.Wait()
 	Expect(wrong.Load()).To(BeZero())
 	return float64(answers.Load()) / time.Since(started).Seconds()
 }

@@ -30,9 +30,9 @@ var _ = Describe("The sandbox, right and with each fault of its operations", fun
 			Expect(err).NotTo(HaveOccurred())
 			server := httptest.NewServer(node)
 			defer server.Close()
-			at, known := node.Addresses(server.URL), node.Credentials()[0]
+			addresses, known := node.Addresses(server.URL), node.Credentials()[0]
 			result, err := conformance.Certify(ctx, target.Target{
-				TokenURL: at.Token, InfoURL: at.Info, SpecURL: at.Spec, Profile: "funding",
+				TokenURL: addresses.Token, InfoURL: addresses.Info, SpecURL: addresses.Spec, Profile: "funding",
 				Credentials: target.Credentials{ClientID: known.ClientID, ClientSecret: target.NewSecret(known.Secret)},
 			}, conformance.Options{Inputs: conformance.Inputs{Suite: "test", Clock: now}})
 			Expect(err).NotTo(HaveOccurred())

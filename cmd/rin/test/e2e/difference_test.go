@@ -14,14 +14,14 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// difference is a known one between rin's judging and kin-openapi's, with the reason why it does not say that rin is wrong.
+// difference is a known difference between the judgements of rin and kin-openapi, with the reason why rin is not wrong.
 type difference struct {
 	between, why string
-	// explains tells whether one of the two alone objects to a place for this reason.
+	// explains reports whether the validator by alone objects to a place for this reason.
 	explains func(o opinions, by, place string) bool
 }
 
-// The two validators.
+// The validators that alone object to a place.
 const rinAlone, kinAlone = "rin", "kin-openapi"
 
 func differences() []difference {
@@ -50,7 +50,7 @@ func differences() []difference {
 		{
 			between:  "the place of a fault in oneOf",
 			why:      "kin-openapi says that no alternative fits; rin follows the discriminator, and names the member that keeps the chosen one from fitting.",
-			explains: func(o opinions, by, place string) bool { return isPlacedBelow(o, by, place, oneOf) },
+			explains: func(o opinions, by, place string) bool { return isPlacedBelow(o, by, place, isAboutAlternatives) },
 		},
 		{
 			between: "the place of a fault in allOf",
@@ -62,42 +62,42 @@ func differences() []difference {
 	}
 }
 
-// isPlacedBelow reports whether one validator objects to a whole value, as such a combination of schemas, and the other to a member of it.
-func isPlacedBelow(o opinions, by, place string, combined func(said string) bool) bool {
-	whole, member := keys(o.kin), []string{place}
+// isPlacedBelow reports whether kin-openapi objects to a value because of a combination of schemas, and rin to a member of that value.
+func isPlacedBelow(o opinions, by, place string, combined func(objection string) bool) bool {
+	values, members := keys(o.kin), []string{place}
 	if by == kinAlone {
-		whole, member = []string{place}, keys(o.rin)
+		values, members = []string{place}, keys(o.rin)
 	}
-	return slices.ContainsFunc(whole, func(at string) bool {
-		return combined(o.kin[at]) && slices.ContainsFunc(member, func(below string) bool { return strings.HasPrefix(below, at+"/") })
+	return slices.ContainsFunc(values, func(value string) bool {
+		return combined(o.kin[value]) && slices.ContainsFunc(members, func(below string) bool { return strings.HasPrefix(below, value+"/") })
 	})
 }
 
-// oneOf reports whether an error of kin-openapi is about alternatives as a whole.
-func oneOf(said string) bool {
+// isAboutAlternatives reports whether kin-openapi objects that no alternative of oneOf fits.
+func isAboutAlternatives(said string) bool {
 	return strings.HasSuffix(said, `from "oneOf"`) || strings.HasPrefix(said, "discriminator property") ||
 		strings.HasPrefix(said, "input does not contain the discriminator property")
 }
 
-// expectExplained fails on a difference that is not known, and returns which known ones were seen.
+// expectExplained fails on a difference that is not known. It returns the known differences that it saw.
 func expectExplained(all []opinions) (seen map[string]bool) {
 	GinkgoHelper()
 	Expect(all).NotTo(BeEmpty(), "nothing was judged twice")
 	seen = map[string]bool{}
 	var unknown []string
 	for _, o := range all {
-		for by, said := range map[string][2]map[string]string{rinAlone: {o.rin, o.kin}, kinAlone: {o.kin, o.rin}} {
-			for _, place := range keys(said[0]) {
-				if _, both := said[1][place]; both {
+		for by, objections := range map[string][2]map[string]string{rinAlone: {o.rin, o.kin}, kinAlone: {o.kin, o.rin}} {
+			for _, place := range keys(objections[0]) {
+				if _, both := objections[1][place]; both {
 					continue
 				}
-				at := slices.IndexFunc(differences(), func(d difference) bool { return d.explains(o, by, place) })
-				if at < 0 {
-					unknown = append(unknown, fmt.Sprintf("%s: %s alone objects to %q: %s", o.answer.Label, by, place, said[0][place]))
+				i := slices.IndexFunc(differences(), func(d difference) bool { return d.explains(o, by, place) })
+				if i < 0 {
+					unknown = append(unknown, fmt.Sprintf("%s: %s alone objects to %q: %s", o.answer.Label, by, place, objections[0][place]))
 					continue
 				}
-				seen[differences()[at].between] = true
-				fmt.Fprintf(GinkgoWriter, "%s: %s alone objects to %q: %s\n    %s\n", o.answer.Label, by, place, said[0][place], differences()[at].why)
+				seen[differences()[i].between] = true
+				fmt.Fprintf(GinkgoWriter, "%s: %s alone objects to %q: %s\n    %s\n", o.answer.Label, by, place, objections[0][place], differences()[i].why)
 			}
 		}
 	}

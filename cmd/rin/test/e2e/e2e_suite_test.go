@@ -10,10 +10,10 @@
 //
 //	make e2e RIN_UPDATE_OUTCOMES=1
 //
-// rewrites the tables and fails while a line that is not passed begins its reason with "?". Read each such line, find out who is right by
-// the RFC, and fix the requirement or remove the mark.
+// rewrites the tables. It fails while a reason begins with "?". Read each such line, find out who is right by the RFC, and fix the
+// requirement or remove the mark.
 //
-// kin-openapi judges all recorded answers a second time. difference_test.go lists where it and rin differ and why; an unlisted difference
+// kin-openapi judges all recorded answers a second time. difference_test.go lists the known differences from rin; any other difference
 // fails.
 package e2e_test
 
@@ -58,16 +58,16 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred(), string(out))
 })
 
-// isMissing reports whether one of these programs is not installed, and prints which.
+// isMissing reports whether one of these programs is not installed, and prints its name.
 func isMissing(programs ...string) bool {
-	gone := false
+	missing := false
 	for _, p := range programs {
 		if _, err := exec.LookPath(p); err != nil {
 			fmt.Fprintf(os.Stderr, "\n*** SKIPPED: %s is not installed, so what needs it was not tested ***\n\n", p)
-			gone = true
+			missing = true
 		}
 	}
-	return gone
+	return missing
 }
 
 // publishedDocuments returns the folder of the network's published documents; "" if RIN_PUBLISHED does not name it.

@@ -52,8 +52,8 @@ var _ = Describe("The manual", Ordered, ContinueOnFailure, func() {
 		file := map[string]string{"bash": "rin.bash", "zsh": "_rin", "fish": "rin.fish", "pwsh": "rin.ps1"}[shell]
 		complete := func(line string) string {
 			GinkgoHelper()
-			with := strings.NewReplacer("@FILE@", filepath.Join(dir, "completion", file), "@LINE@", line, "@LENGTH@", strconv.Itoa(len(line)))
-			run := exec.Command(shell, "-c", with.Replace(script))
+			fill := strings.NewReplacer("@FILE@", filepath.Join(dir, "completion", file), "@LINE@", line, "@LENGTH@", strconv.Itoa(len(line)))
+			run := exec.Command(shell, "-c", fill.Replace(script))
 			run.Env = []string{"PATH=" + filepath.Dir(binary) + ":/usr/bin:/bin", "HOME=" + GinkgoT().TempDir(), "TERM=dumb"}
 			out, err := run.CombinedOutput()
 			Expect(err).NotTo(HaveOccurred(), string(out))
@@ -73,7 +73,7 @@ var _ = Describe("The manual", Ordered, ContinueOnFailure, func() {
 		Entry("PowerShell", "pwsh", `. @FILE@; (TabExpansion2 -inputScript "@LINE@" -cursorColumn @LENGTH@).CompletionMatches.CompletionText`),
 	)
 
-	// A person presses the key: zsh and bash run in a terminal, with nothing replaced.
+	// Here the shells run in a terminal, and the test presses the key as a person does.
 	DescribeTable("completes at the key tab in", func(shell, start string) {
 		if isMissing(shell, "tmux") {
 			Skip(shell + " or tmux is not installed")

@@ -76,7 +76,7 @@ var _ = Describe("A night on Slurm", slow, func() {
 		}
 		env := startSlurm()
 		r := newNightlyRegistry(40, 3)
-		script, err := filepath.Abs(filepath.Join(deployed, "slurm", "nightly.sh"))
+		script, err := filepath.Abs(filepath.Join(deployFolder, "slurm", "nightly.sh"))
 		Expect(err).NotTo(HaveOccurred())
 		submit := exec.Command("bash", script)
 		submit.Env = append(slices.Clone(env), "RIN_REGISTRY_DIR="+r.dir, "RIN="+binary, "RIN_SHARDS=5", "CANARY=must-not-reach-slurm")

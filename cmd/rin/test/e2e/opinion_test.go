@@ -24,14 +24,14 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// opinions are what two validators say of one recorded answer, by place: "status", "media-type", `header "ETag"`, or a place in the body
+// opinions are the objections of two validators to one recorded answer, by place: "status", "media-type", `header "ETag"`, or a place in the body
 // such as "/*/id", with * for any position in a list.
 type opinions struct {
 	answer   evidence.Exchange
 	rin, kin map[string]string
 }
 
-// evidence reads what the run recorded.
+// evidence reads the evidence of the run.
 func (c certification) evidence() *evidence.Log {
 	GinkgoHelper()
 	file, err := os.Open(filepath.Join(c.dir, "evidence.jsonl.gz"))
@@ -42,8 +42,8 @@ func (c certification) evidence() *evidence.Log {
 	return log
 }
 
-// secondOpinions has kin-openapi judge every recorded answer of an operation again. Of documents of version 3.1 it judges bodies with
-// the library that rin uses, so there the second opinion is on the reading of the document alone.
+// secondOpinions has kin-openapi judge every recorded answer of an operation again. For documents of version 3.1 it judges bodies
+// with the library that rin uses, so it checks only how rin reads the document.
 func secondOpinions(log *evidence.Log) (out []opinions) {
 	GinkgoHelper()
 	Expect(log.Document).NotTo(BeNil())
@@ -63,17 +63,17 @@ func secondOpinions(log *evidence.Log) (out []opinions) {
 
 // rinObjections returns the places that rin objected to, with its words.
 func rinObjections(f evidence.SchemaFindings) map[string]string {
-	at := map[string]string{}
+	byPlace := map[string]string{}
 	for _, found := range f.Findings {
 		said := fmt.Sprintf("expected %s, got %s", found.Expected, found.Got)
 		switch found.Kind {
 		case evidence.FindingStatus, evidence.FindingMediaType:
-			at[string(found.Kind)] = said
+			byPlace[string(found.Kind)] = said
 		default:
-			at[pointer(found.Path)] = said
+			byPlace[pointer(found.Path)] = said
 		}
 	}
-	return at
+	return byPlace
 }
 
 // pointer writes a JSON path as a pointer whose list positions are *.
@@ -101,39 +101,39 @@ func kinObjections(doc *openapi3.T, op openapi.Operation, x evidence.Exchange) m
 		Status: x.Response.Status, Header: header, Body: io.NopCloser(bytes.NewReader([]byte(x.Response.Body))),
 		Options: &openapi3filter.Options{MultiError: true, IncludeResponseStatus: true},
 	})
-	at := map[string]string{}
-	objections(err, at)
-	return at
+	byPlace := map[string]string{}
+	addObjections(err, byPlace)
+	return byPlace
 }
 
-// objections sorts an error of kin-openapi by place.
-func objections(err error, at map[string]string) {
+// addObjections adds the parts of an error of kin-openapi to byPlace.
+func addObjections(err error, byPlace map[string]string) {
 	headerName := regexp.MustCompile(`header "[^"]+"`)
-	var whole *openapi3filter.ResponseError
-	if errors.As(err, &whole) {
+	var problem *openapi3filter.ResponseError
+	if errors.As(err, &problem) {
 		switch {
-		case strings.HasPrefix(whole.Reason, "status is not supported"):
-			at["status"] = whole.Reason
-		case strings.Contains(whole.Reason, "Content-Type"):
-			at["media-type"] = whole.Reason
-		case headerName.MatchString(whole.Reason): // missing, unreadable, or not as the schema says
-			at[headerName.FindString(whole.Reason)] = whole.Error()
-		case whole.Err == nil:
-			at["answer"] = whole.Reason
+		case strings.HasPrefix(problem.Reason, "status is not supported"):
+			byPlace["status"] = problem.Reason
+		case strings.Contains(problem.Reason, "Content-Type"):
+			byPlace["media-type"] = problem.Reason
+		case headerName.MatchString(problem.Reason): // missing, unreadable, or not as the schema says
+			byPlace[headerName.FindString(problem.Reason)] = problem.Error()
+		case problem.Err == nil:
+			byPlace["answer"] = problem.Reason
 		default:
-			objections(whole.Err, at)
+			addObjections(problem.Err, byPlace)
 		}
 		return
 	}
 	switch e := err.(type) { // errors.As would find the first of many
 	case nil:
 	case openapi3.MultiError:
-		for _, one := range e {
-			objections(one, at)
+		for _, part := range e {
+			addObjections(part, byPlace)
 		}
 	case *openapi3.SchemaError:
 		if many, ok := e.Origin.(openapi3.MultiError); ok {
-			objections(many, at)
+			addObjections(many, byPlace)
 			return
 		}
 		place := ""
@@ -143,8 +143,8 @@ func objections(err error, at map[string]string) {
 			}
 			place += "/" + part
 		}
-		at[place] = e.Reason
+		byPlace[place] = e.Reason
 	default:
-		at["answer"] = err.Error()
+		byPlace["answer"] = err.Error()
 	}
 }

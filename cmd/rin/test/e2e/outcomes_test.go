@@ -18,8 +18,8 @@ import (
 	"github.com/rin-network/rin/conformance/requirement"
 )
 
-// expectation is a line of a table in testdata/outcomes: the outcome of a requirement with these servers, and why it is not passed. The outcome of a
-// requirement whose request is drawn may be one of several: "pass|warn".
+// expectation is a line of a table in testdata/outcomes: the outcome of a requirement with these servers, and the reason if it is not passed. The
+// outcome of a requirement whose request is drawn may be one of several: "pass|warn".
 type expectation struct{ outcome, why string }
 
 // allows reports whether the line expects the outcome.
@@ -40,32 +40,32 @@ func (c certification) expectOutcomes(table string) {
 		Expect(os.WriteFile(path, c.outcomes(title, expected), 0o644)).To(Succeed())
 		_, expected = readOutcomes(path)
 	}
-	var differ []string
+	var differences []string
 	got := map[string]report.Requirement{}
 	for _, r := range c.Requirements {
 		got[string(r.ID)] = r
 		if _, listed := expected[string(r.ID)]; !listed {
-			differ = append(differ, fmt.Sprintf("+ %s %s: %s", r.ID, r.Outcome, r.Reason))
+			differences = append(differences, fmt.Sprintf("+ %s %s: %s", r.ID, r.Outcome, r.Reason))
 		}
 	}
 	for _, r := range requirement.Catalogue() {
 		e, listed := expected[string(r.ID)]
-		is, judged := got[string(r.ID)]
+		actual, judged := got[string(r.ID)]
 		switch {
 		case !judged:
-			differ = append(differ, fmt.Sprintf("- %s was not judged", r.ID))
-		case listed && !e.allows(is.Outcome):
-			differ = append(differ, fmt.Sprintf("- %s %s: %s", r.ID, e.outcome, e.why), fmt.Sprintf("+ %s %s: %s (expected %s, got %s)", r.ID, is.Outcome, is.Reason, is.Expected, is.Got))
+			differences = append(differences, fmt.Sprintf("- %s was not judged", r.ID))
+		case listed && !e.allows(actual.Outcome):
+			differences = append(differences, fmt.Sprintf("- %s %s: %s", r.ID, e.outcome, e.why), fmt.Sprintf("+ %s %s: %s (expected %s, got %s)", r.ID, actual.Outcome, actual.Reason, actual.Expected, actual.Got))
 		case listed && e.outcome != string(requirement.Pass) && (e.why == "" || strings.HasPrefix(e.why, unreadMark)):
-			differ = append(differ, fmt.Sprintf("? %s %s has a reason that nobody has reviewed: %s", r.ID, e.outcome, e.why))
+			differences = append(differences, fmt.Sprintf("? %s %s has a reason that nobody has reviewed: %s", r.ID, e.outcome, e.why))
 		}
 		delete(expected, string(r.ID))
 	}
 	for id := range expected {
-		differ = append(differ, fmt.Sprintf("- %s is not a requirement", id))
+		differences = append(differences, fmt.Sprintf("- %s is not a requirement", id))
 	}
-	if len(differ) > 0 {
-		Fail(fmt.Sprintf("%s differs:\n%s", path, strings.Join(differ, "\n")))
+	if len(differences) > 0 {
+		Fail(fmt.Sprintf("%s differs:\n%s", path, strings.Join(differences, "\n")))
 	}
 }
 
@@ -85,7 +85,7 @@ func (c certification) outcomes(title string, known map[string]expectation) []by
 	return out.Bytes()
 }
 
-// readOutcomes reads a table; its first line says what was tried.
+// readOutcomes reads a table. The title, its first line, says what was tried.
 func readOutcomes(path string) (title string, lines map[string]expectation) {
 	GinkgoHelper()
 	content, err := os.ReadFile(path)

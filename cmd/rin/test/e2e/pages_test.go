@@ -28,14 +28,14 @@ type browserReport struct {
 	}
 	WrongSecret, Kept string
 	KeptSecret        bool
-	Walk, Control     int // violations of the policy while reading, and of what was tried on purpose afterwards
+	Walk, Control     int // violations of the content security policy: while reading, and when the script broke it on purpose afterwards
 	Forbidden         struct {
 		Inline bool
 		Abroad string
 	}
 }
 
-// browse starts a sandbox with further flags, and has a script read it at a root in the browser; what the script saw goes into report.
+// browse starts a sandbox with further flags. A script reads its page at root in a browser; browse stores the script's output in report.
 func browse(script, root string, report any, flags ...string) (origin string) {
 	GinkgoHelper()
 	if servers == "" || isMissing("chromium") {

@@ -23,9 +23,9 @@ func serve(dir string, env []string, argv ...string) (origin string) {
 	return start(cmd, `(http://[^\s/]+)`, time.Minute)
 }
 
-// start runs a server in a process group of its own and returns the origin that it prints, as the first group of the expression. What
-// it writes is shown when the test fails; the whole group ends with the test.
-func start(cmd *exec.Cmd, says string, within time.Duration) (origin string) {
+// start runs a server in a process group of its own and returns the origin that it prints: the first group of the pattern. Its output is shown when
+// the test fails. The process group ends with the test.
+func start(cmd *exec.Cmd, pattern string, within time.Duration) (origin string) {
 	GinkgoHelper()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	input, err := cmd.StdinPipe()
@@ -36,7 +36,7 @@ func start(cmd *exec.Cmd, says string, within time.Duration) (origin string) {
 		_ = input.Close()
 		endGroup(session)
 	})
-	ready := regexp.MustCompile(says)
+	ready := regexp.MustCompile(pattern)
 	Eventually(func(g Gomega) {
 		if session.ExitCode() >= 0 {
 			StopTrying("the server ended before it listened").Now()

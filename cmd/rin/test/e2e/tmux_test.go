@@ -57,10 +57,10 @@ func (t tmux) sees(text string) {
 	Eventually(t.screen, "15s", "20ms").Should(ContainSubstring(text))
 }
 
-// is asks tmux for a flag of the terminal.
-func (t tmux) is(flag string) string {
+// flag returns the value of a flag of the terminal.
+func (t tmux) flag(name string) string {
 	GinkgoHelper()
-	return strings.TrimSpace(t.run("display-message", "-p", "#{"+flag+"}"))
+	return strings.TrimSpace(t.run("display-message", "-p", "#{"+name+"}"))
 }
 
 var _ = Describe("rin tour in tmux", func() {
@@ -68,7 +68,7 @@ var _ = Describe("rin tour in tmux", func() {
 		t := newTmux()
 		t.types(binary+" tour", "Enter")
 		t.sees("1/11 Choose a node")
-		Expect(t.is("alternate_on")).To(Equal("1"))
+		Expect(t.flag("alternate_on")).To(Equal("1"))
 		Expect(t.run("capture-pane", "-p", "-e")).To(ContainSubstring("38;5;25m"), "the colours of a light background")
 
 		t.types("?")
@@ -123,9 +123,9 @@ var _ = Describe("rin tour in tmux", func() {
 		t.types("C-c")
 		t.sees(" tour\nready$") // the prompt after the command: keys that come before it are the tour's
 		Expect(t.screen()).NotTo(ContainSubstring("10 "), "nothing of the tour is left")
-		Expect(t.is("alternate_on")).To(Equal("0"))
-		Expect(t.is("cursor_flag")).To(Equal("1"))
-		Expect(t.is("mouse_any_flag")).To(Equal("0"))
+		Expect(t.flag("alternate_on")).To(Equal("0"))
+		Expect(t.flag("cursor_flag")).To(Equal("1"))
+		Expect(t.flag("mouse_any_flag")).To(Equal("0"))
 		t.types("stty -a", "Enter")
 		t.sees(" icanon")
 		t.sees(" echo ")

@@ -33,7 +33,7 @@ var _ = Describe("Servers of other vendors", func() {
 				"--audience", audience, "--issuer-client", consumer.id, "--issuer-client", elsewhere.id, "--issuer-client", shortLived.id)
 			expectCertified(node{
 				token: issuer + "/token", info: api + "/ris-synergy/info/v1/oauth/info/", spec: api + "/ris-synergy/funding/v3/api-docs",
-				staging: provider(rehearsal) + "/token", clients: all, brief: "X-Brief-Token",
+				staging: provider(rehearsal) + "/token", clients: all, shortTokenHeader: "X-Brief-Token",
 			}, "oidc-provider-and-sandbox")
 		})
 
@@ -42,7 +42,7 @@ var _ = Describe("Servers of other vendors", func() {
 			api := serve(servers, []string{"ISSUER=" + issuer, "AUDIENCE=" + audience, "CLIENTS=" + consumer.id + "," + elsewhere.id + "," + shortLived.id}, "node", "resource.mjs")
 			expectCertified(node{
 				token: issuer + "/token", info: api + "/campus/info/v1/oauth/info/", spec: api + "/campus/funding/v1/api-docs",
-				staging: provider(rehearsal) + "/token", clients: all, brief: "X-Brief-Token",
+				staging: provider(rehearsal) + "/token", clients: all, shortTokenHeader: "X-Brief-Token",
 			}, "oidc-provider-and-jose")
 		})
 	})

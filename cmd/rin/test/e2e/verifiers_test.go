@@ -64,8 +64,8 @@ var _ = Describe("A signed run", Ordered, func() {
 		out, err := run.CombinedOutput()
 		return string(out), err
 	}
-	// lie changes the result in the statement, and nothing else.
-	lie := func() {
+	// forge changes a character of the signed statement, and nothing else.
+	forge := func() {
 		GinkgoHelper()
 		path := filepath.Join(dir, "rin-report", certificate.ClaimFile)
 		before, err := os.ReadFile(path)
@@ -76,7 +76,7 @@ var _ = Describe("A signed run", Ordered, func() {
 		DeferCleanup(os.WriteFile, path, before, os.FileMode(0o600))
 	}
 
-	// trustMark returns a mark that the operator's key signed, and that rin accepts.
+	// trustMark returns a trust mark that the operator's key signed and rin accepts.
 	trustMark := func() string {
 		GinkgoHelper()
 		text, err := os.ReadFile(filepath.Join(dir, "operator.key"))
@@ -103,7 +103,7 @@ var _ = Describe("A signed run", Ordered, func() {
 		out, err := shell(commands["openssl"])
 		Expect(err).NotTo(HaveOccurred(), out)
 		Expect(out).To(ContainSubstring("Signature Verified Successfully"))
-		lie()
+		forge()
 		out, err = shell(commands["openssl"])
 		Expect(err).To(HaveOccurred(), out)
 	})
@@ -117,20 +117,20 @@ var _ = Describe("A signed run", Ordered, func() {
 		out, err := shell(assign + "\n" + commands["python3"])
 		Expect(err).NotTo(HaveOccurred(), out)
 		Expect(out).To(ContainSubstring("verified by securesystemslib"))
-		lie()
+		forge()
 		out, err = shell(assign + "\n" + commands["python3"])
 		Expect(err).To(HaveOccurred(), out)
 	})
 
-	// Building cosign takes longer than everything else here, so that the test does not do it.
+	// The test does not build cosign, because that takes longer than all other tests here.
 	It("is verified by cosign with the command that rin verify --explain prints", func() {
 		if isMissing("cosign", "bash") {
-			fmt.Fprintf(os.Stderr, "*** go install github.com/sigstore/cosign/v2/cmd/cosign@v2.6.5 makes it, in a quarter of an hour ***\n\n")
+			fmt.Fprintf(os.Stderr, "*** go install github.com/sigstore/cosign/v2/cmd/cosign@v2.6.5 builds cosign, in a quarter of an hour ***\n\n")
 			Skip("no cosign")
 		}
 		assign, _, _ := strings.Cut(commands["openssl"], "; work=")
 		_, assign, _ = strings.Cut(assign, "\n")
-		// Without a way out, cosign warns that it could not refresh what it does not need here.
+		// No proxy listens there, so cosign only warns that it could not refresh its trust root, which it does not need here.
 		assign += "; export HTTPS_PROXY=http://127.0.0.1:9 TUF_ROOT=$(mktemp -d)\n"
 		out, err := shell(assign + commands["cosign"])
 		Expect(err).NotTo(HaveOccurred(), out)
@@ -142,7 +142,7 @@ var _ = Describe("A signed run", Ordered, func() {
 		out, err = shell(assign + commands["cosign"])
 		Expect(os.WriteFile(evidence, before, 0o600)).To(Succeed())
 		Expect(err).To(HaveOccurred(), out)
-		lie()
+		forge()
 		out, err = shell(assign + commands["cosign"])
 		Expect(err).To(HaveOccurred(), out)
 	})

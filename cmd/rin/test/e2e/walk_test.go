@@ -43,7 +43,7 @@ var _ = Describe("A client in Node with fetch", func() {
 	}, NodeTimeout(time.Minute))
 })
 
-// writtenNode is what the test looks at in the file of --credentials.
+// writtenNode holds the members of a node in the file of --credentials that the test reads.
 type writtenNode struct{ ID, TryOutBaseURL string }
 
 func readNodes(file string) []writtenNode {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// run is how the nodes are certified.
+// run holds the settings of a certification of many nodes.
 type run struct {
 	binaries string // folder with the program rin
 	// patient runs wait until tokens expire, as the writers' inputs say; the others certify for the profile funding without waiting.
@@ -24,10 +24,12 @@ type run struct {
 	again    bool   // judge the reports of an earlier run that lie there
 }
 
-// quick is what a run that is not patient appends to the writer's command line: the last of a flag counts.
+// quick holds the flags that a run that is not patient appends to the writer's command line. Of a flag that
+// occurs twice, the last value counts.
 const quick = " --profile funding --wait 0s"
 
-// report is the part of report.json that decides. It is read here and not by package report, because earlier versions of rin wrote it, too.
+// report is the part of report.json from which the result of a node follows. Package report does not read it, because earlier versions of
+// rin wrote it, too.
 type report struct {
 	Suite struct {
 		Version string `json:"version"`
@@ -58,10 +60,10 @@ type report struct {
 
 // certify starts a node, runs the writer's command line against it, and reads the report.
 func (r run) certify(w *workshop, n node) (report, error) {
-	kept := filepath.Join(r.reports, n.path(), "report.json")
+	reportFile := filepath.Join(r.reports, n.path(), "report.json")
 	if r.again {
 		var got report
-		return got, readJSON(kept, &got)
+		return got, readJSON(reportFile, &got)
 	}
 	dir, err := w.prepare(n)
 	if err != nil {
@@ -91,22 +93,22 @@ func (r run) certify(w *workshop, n node) (report, error) {
 		return report{}, fmt.Errorf("%s: %w\n%s", n.path(), err, out)
 	}
 	var got report
-	return got, readJSON(kept, &got)
+	return got, readJSON(reportFile, &got)
 }
 
 // outcomes certifies all nodes, a few at a time, and returns the outcomes in the order of the nodes, and the errors by node.
 func (r run) outcomes(w *workshop, nodes []node) ([]outcome, map[string]error) {
 	results, failures := make([]outcome, len(nodes)), map[string]error{}
 	var mu sync.Mutex
-	var all sync.WaitGroup
-	places := make(chan struct{}, r.parallel)
+	var group sync.WaitGroup
+	slots := make(chan struct{}, r.parallel)
 	for i, n := range nodes {
-		places <- struct{}{}
+		slots <- struct{}{}
 		if r.patient && !r.again {
 			time.Sleep(3 * time.Second) // a run is busy in its first seconds, then it waits
 		}
-		all.Go(func() {
-			defer func() { <-places }()
+		group.Go(func() {
+			defer func() { <-slots }()
 			got, err := r.certify(w, n)
 			if err != nil {
 				mu.Lock()
@@ -117,6 +119,6 @@ func (r run) outcomes(w *workshop, nodes []node) ([]outcome, map[string]error) {
 			results[i] = judge(n, got)
 		})
 	}
-	all.Wait()
+	group.Wait()
 	return results, failures
 }

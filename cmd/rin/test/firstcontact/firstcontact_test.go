@@ -23,13 +23,13 @@ import (
 
 // The environment variables of this suite.
 const (
-	selector = "RIN_CONTACT"          // which nodes: an expression for path and framework, such as "round1/nodego/go-base net/http (go)"
-	program  = "RIN_CONTACT_RIN"      // path of the rin to use; without it, this one is built
-	patience = "RIN_CONTACT_PATIENT"  // wait until tokens expire, as the writers' inputs say
-	places   = "RIN_CONTACT_PARALLEL" // how many nodes at a time
-	keep     = "RIN_CONTACT_REPORTS"  // where to keep the reports
-	again    = "RIN_CONTACT_AGAIN"    // judge the reports that were kept, after a change of the second reading
-	recorder = "RIN_WRITE_CONTACT"    // "first contact", "after learning" or "quick check": write the record of each round; any value: write what quotes the records
+	selector    = "RIN_CONTACT"          // which nodes: an expression for path and framework, such as "round1/nodego/go-base net/http (go)"
+	program     = "RIN_CONTACT_RIN"      // path of the rin to use; without it, the test builds rin
+	patience    = "RIN_CONTACT_PATIENT"  // wait until tokens expire, as the writers' inputs say
+	parallelism = "RIN_CONTACT_PARALLEL" // how many nodes at a time
+	keep        = "RIN_CONTACT_REPORTS"  // where to keep the reports
+	again       = "RIN_CONTACT_AGAIN"    // judge the kept reports again, after a change of the second reading
+	recorder    = "RIN_WRITE_CONTACT"    // "first contact", "after learning" or "quick check": write the record of each round; any value: rewrite the texts that quote the records
 )
 
 // sample are the nodes of make test: they need nothing but Go.
@@ -51,14 +51,14 @@ var _ = Describe("First contact", func() {
 			}
 			results, skipped := certifyAll(nodes)
 			show(results)
-			what := os.Getenv(recorder)
-			if slices.Contains([]string{firstContact, afterLearning, quickCheck}, what) {
-				Expect(os.Getenv(patience) != "").To(Equal(what != quickCheck), "the record %q and %s", what, patience)
+			kind := os.Getenv(recorder)
+			if slices.Contains([]string{firstContact, afterLearning, quickCheck}, kind) {
+				Expect(os.Getenv(patience) != "").To(Equal(kind != quickCheck), "the record %q and %s", kind, patience)
 				Expect(len(results)).To(Equal(len(all)), "a record has every node of its round; missing: %v", skipped)
-				Expect(newRecord(round, what, results).write()).To(Succeed())
+				Expect(newRecord(round, kind, results).write()).To(Succeed())
 				return
 			}
-			Expect(worse(round, results)).To(BeEmpty(), "RIN_WRITE_CONTACT='quick check' make contact records what is so on purpose")
+			Expect(worseThanRecorded(round, results)).To(BeEmpty(), "RIN_WRITE_CONTACT='quick check' make contact records a change that is intended")
 		})
 	}
 
@@ -82,8 +82,8 @@ var _ = Describe("First contact", func() {
 		_, after, found := bytes.Cut(rest, end)
 		Expect(found).To(BeTrue())
 		want := slices.Concat(before, begin, []byte("\n"+tables(measured, learned)+"\n"), end, after)
-		front := filepath.Join("..", "..", "..", "..", "README.md")
-		top, err := os.ReadFile(front)
+		frontFile := filepath.Join("..", "..", "..", "..", "README.md")
+		top, err := os.ReadFile(frontFile)
 		Expect(err).NotTo(HaveOccurred())
 		quotation := regexp.MustCompile(`(?s)At first contact \(round.*?right\s+ones\.`)
 		last := top
@@ -92,7 +92,7 @@ var _ = Describe("First contact", func() {
 			last = quotation.ReplaceAllLiteral(top, []byte(contacts[n-1].Sentence()))
 		}
 		if os.Getenv(recorder) != "" {
-			Expect(os.WriteFile(front, last, 0o644)).To(Succeed())
+			Expect(os.WriteFile(frontFile, last, 0o644)).To(Succeed())
 			Expect(os.WriteFile(embedded, data, 0o644)).To(Succeed())
 			Expect(os.WriteFile("README.md", want, 0o644)).To(Succeed())
 			return
@@ -120,7 +120,7 @@ func certifyAll(nodes []node) (results []outcome, skipped []string) {
 	if os.Getenv(recorder) != firstContact && bytes.Contains(help, []byte("--seed ")) {
 		r.seed = "1" // the same draws as in the last run
 	}
-	if n, err := strconv.Atoi(os.Getenv(places)); err == nil {
+	if n, err := strconv.Atoi(os.Getenv(parallelism)); err == nil {
 		r.parallel = n
 	}
 	w := &workshop{dir: GinkgoT().TempDir(), prepared: map[string]error{}}
@@ -131,39 +131,39 @@ func certifyAll(nodes []node) (results []outcome, skipped []string) {
 		missing[err.Error()]++
 		skipped = append(skipped, path)
 	}
-	for what, n := range missing {
-		fmt.Fprintf(os.Stderr, "\n*** SKIPPED: %s, so %d nodes were not certified ***\n\n", what, n)
+	for reason, n := range missing {
+		fmt.Fprintf(os.Stderr, "\n*** SKIPPED: %s, so %d nodes were not certified ***\n\n", reason, n)
 	}
 	return slices.DeleteFunc(all, func(o outcome) bool { return o.Node == "" }), skipped
 }
 
 // newRecord makes the record of a whole round.
-func newRecord(round int, what string, results []outcome) record {
-	how := "Profile funding, without waiting until tokens expire"
+func newRecord(round int, kind string, results []outcome) record {
+	description := "Profile funding, without waiting until tokens expire"
 	if os.Getenv(patience) != "" {
-		how = "The command line of the writers as it is: profile full, waiting until tokens expire"
+		description = "The command line of the writers as it is: profile full, waiting until tokens expire"
 	}
-	return record{Schema: recordVersion, Round: round, What: what, Version: results[0].version, Catalogue: results[0].catalogue, How: how, Nodes: results}
+	return record{Schema: recordVersion, Round: round, What: kind, Version: results[0].version, Catalogue: results[0].catalogue, How: description, Nodes: results}
 }
 
-// worse lists the nodes whose result is worse than the recorded one.
-func worse(round int, results []outcome) []string {
-	what := quickCheck
+// worseThanRecorded lists the nodes whose result is worse than the recorded one.
+func worseThanRecorded(round int, results []outcome) []string {
+	kind := quickCheck
 	if os.Getenv(patience) != "" {
-		what = afterLearning
+		kind = afterLearning
 	}
 	var recorded record
-	if err := readJSON(recordFile(round, what), &recorded); err != nil {
+	if err := readJSON(recordFile(round, kind), &recorded); err != nil {
 		Expect(os.IsNotExist(err)).To(BeTrue(), "%v", err)
 		return nil
 	}
-	was := map[string]outcome{}
+	recordedOutcomes := map[string]outcome{}
 	for _, o := range recorded.Nodes {
-		was[o.Node] = o
+		recordedOutcomes[o.Node] = o
 	}
 	var lines []string
 	for _, o := range results {
-		if before, ok := was[o.Node]; ok && o.Result.rank() < before.Result.rank() {
+		if before, ok := recordedOutcomes[o.Node]; ok && o.Result.rank() < before.Result.rank() {
 			lines = append(lines, fmt.Sprintf("%s: %s, was %s; %v %v", o.Node, o.Result, before.Result, o.Failed, o.Open))
 		}
 	}

@@ -168,10 +168,10 @@ func start(n node, dir string) (port string, stop func(), err error) {
 	if port, err = freePort(); err != nil {
 		return "", nil, err
 	}
-	var says bytes.Buffer
+	var output bytes.Buffer
 	cmd := exec.Command(n.Command[0], n.Command[1:]...)
 	cmd.Dir, cmd.Env = dir, append(environ(), "PORT="+port)
-	cmd.Stdout, cmd.Stderr = &says, &says
+	cmd.Stdout, cmd.Stderr = &output, &output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		return "", nil, err
@@ -185,7 +185,7 @@ func start(n node, dir string) (port string, stop func(), err error) {
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		select {
 		case err := <-ended:
-			return "", nil, fmt.Errorf("%s ended before it listened: %w\n%s", n.path(), err, says.String())
+			return "", nil, fmt.Errorf("%s ended before it listened: %w\n%s", n.path(), err, output.String())
 		default:
 		}
 		if conn, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
@@ -194,7 +194,7 @@ func start(n node, dir string) (port string, stop func(), err error) {
 		}
 	}
 	stop()
-	return "", nil, fmt.Errorf("%s does not listen\n%s", n.path(), says.String())
+	return "", nil, fmt.Errorf("%s does not listen\n%s", n.path(), output.String())
 }
 
 // freePort returns a port of loopback that was free a moment ago; the nodes cannot choose one themselves.

@@ -18,19 +18,19 @@ import (
 type result string
 
 const (
-	caught       result = "caught"            // wrong, refused, and a requirement that it breaks, or an equivalent one, failed
-	otherwise    result = "refused otherwise" // wrong and refused, for other requirements only
-	open         result = "open"              // wrong, neither refused nor certified
-	missed       result = "missed"            // wrong and certified
-	certified    result = "certified"         // right and certified
-	inconclusive result = "inconclusive"      // right, neither refused nor certified
-	blamed       result = "blamed"            // right and refused
-	disputed     result = "disputed"          // writer and second reader differ: not counted
+	caught           result = "caught"            // wrong, refused, and a requirement that it breaks, or an equivalent one, failed
+	refusedOtherwise result = "refused otherwise" // wrong and refused, for other requirements only
+	open             result = "open"              // wrong, neither refused nor certified
+	missed           result = "missed"            // wrong and certified
+	certified        result = "certified"         // right and certified
+	inconclusive     result = "inconclusive"      // right, neither refused nor certified
+	blamed           result = "blamed"            // right and refused
+	disputed         result = "disputed"          // writer and second reader differ: not counted
 )
 
 // rank orders results: a higher one is better.
 func (r result) rank() int {
-	return slices.Index([]result{missed, blamed, open, inconclusive, otherwise, caught, certified, disputed}, r)
+	return slices.Index([]result{missed, blamed, open, inconclusive, refusedOtherwise, caught, certified, disputed}, r)
 }
 
 // failure is one reason why a node got no certificate: a failed requirement, or, without an id, what the run said.
@@ -54,11 +54,12 @@ type outcome struct {
 	catalogue string
 }
 
-// declaredFrom is the first round for which [equivalents] count. They were declared before it was run.
+// declaredFrom is the first round for which [equivalents] count. They were declared before that round
+// was run.
 const declaredFrom = 13
 
-// equivalents are requirements that one fault breaks together, so that a reader may name one of them and rin another. Most of these pairs were seen in rounds
-// 1 to 12.
+// equivalents returns groups of requirements that one fault breaks together, so that a reader may name one of them and rin another. Most of these
+// groups were seen in rounds 1 to 12.
 func equivalents() [][]requirement.ID {
 	return [][]requirement.ID{
 		{"PAG-01", "PAG-03", "PAG-04", "PAG-07", "PAG-10"}, // the pages, filtered or sorted, are not the list
@@ -72,7 +73,7 @@ func equivalents() [][]requirement.ID {
 	}
 }
 
-// withEquivalents adds the requirements that are declared equivalent.
+// withEquivalents adds the requirements that are equivalent to these.
 func withEquivalents(ids []requirement.ID) []requirement.ID {
 	out := slices.Clone(ids)
 	for _, group := range equivalents() {
@@ -118,7 +119,7 @@ func judge(n node, r report) outcome {
 	case wrong && refused && hit:
 		o.Result = caught
 	case wrong && refused:
-		o.Result = otherwise
+		o.Result = refusedOtherwise
 	case wrong && approved:
 		o.Result = missed
 	case wrong:
@@ -146,7 +147,8 @@ type record struct {
 
 const recordVersion = "rin.contact.round/v1"
 
-// The records of a round. Only the first is a measure. The others are what later runs are compared with: the patient ones and the quick ones.
+// The kinds of record of a round. Only firstContact is a measure. Later patient runs are compared with afterLearning, later quick runs with
+// quickCheck.
 const (
 	firstContact  = "first contact"
 	afterLearning = "after learning"
@@ -154,20 +156,20 @@ const (
 )
 
 // recordFile returns the path of a record of a round.
-func recordFile(round int, what string) string {
-	suffix := map[string]string{firstContact: "", afterLearning: ".after", quickCheck: ".quick"}[what]
+func recordFile(round int, kind string) string {
+	suffix := map[string]string{firstContact: "", afterLearning: ".after", quickCheck: ".quick"}[kind]
 	return filepath.Join("rounds", fmt.Sprintf("round%d%s.json", round, suffix))
 }
 
-// readRecords returns the records of what kind there are, in the order of their rounds.
-func readRecords(what string) ([]record, error) {
+// readRecords returns all records of a kind, in the order of their rounds.
+func readRecords(kind string) ([]record, error) {
 	var all []record
 	for round := 1; ; round++ {
 		if _, err := os.Stat(fmt.Sprintf("round%d", round)); err != nil {
 			return all, nil
 		}
 		var r record
-		if err := readJSON(recordFile(round, what), &r); os.IsNotExist(err) {
+		if err := readJSON(recordFile(round, kind), &r); os.IsNotExist(err) {
 			continue
 		} else if err != nil {
 			return nil, err
@@ -206,7 +208,7 @@ func (r record) count() verdict.Contact {
 		switch o.Result {
 		case caught:
 			c.Caught++
-		case otherwise:
+		case refusedOtherwise:
 			c.Otherwise++
 		case open:
 			c.Open++
@@ -223,7 +225,8 @@ func (r record) count() verdict.Contact {
 	return c
 }
 
-// schemathesis is what Schemathesis found on the wrong nodes of a round. A person decided which findings name the real fault.
+// schemathesis holds the findings of Schemathesis on the wrong nodes of a round. A person decided which findings name the
+// real fault.
 type schemathesis struct {
 	Version string `json:"version"`
 	How     string `json:"how"`
@@ -263,9 +266,9 @@ func tables(measured, learned []record) string {
 	}
 	for _, r := range measured {
 		row(fmt.Sprintf("**%d**", r.Round), r.count())
-		for _, l := range learned {
-			if l.Round == r.Round {
-				row(fmt.Sprintf("%d, after learning (no measure)", l.Round), l.count())
+		for _, after := range learned {
+			if after.Round == r.Round {
+				row(fmt.Sprintf("%d, after learning (no measure)", after.Round), after.count())
 			}
 		}
 	}
@@ -297,7 +300,7 @@ func tables(measured, learned []record) string {
 				fmt.Fprintf(&b, "\n%s:\n\n%s\n", title, strings.Join(lines, "\n"))
 			}
 		}
-		list("Wrong nodes that were not caught, with the sentence that they break", missed, open, otherwise)
+		list("Wrong nodes that were not caught, with the sentence that they break", missed, open, refusedOtherwise)
 		list("Right nodes that were not certified, with what is unusual about them", blamed, inconclusive)
 		list("Not counted, because writer and second reader differ", disputed)
 		b.WriteString(schemathesisText(r.Round))

@@ -12,8 +12,8 @@ import (
 	"github.com/rin-network/rin/conformance/certificate"
 )
 
-// claimForgeries lists forgeries of the claim. Those of its statement are signed again with the right key: form and content must be refused even if
-// the signature is good.
+// claimForgeries lists forgeries of the claim. After an edit of its statement the claim is signed again with the right key: it must be refused even
+// if the signature is good.
 func claimForgeries(run, other recorded, key, stranger ed25519.PrivateKey) []forgery {
 	// envelope edits the text of the envelope.
 	envelope := func(from, to string) func(*recorded) {
@@ -59,11 +59,11 @@ func claimForgeries(run, other recorded, key, stranger ed25519.PrivateKey) []for
 			e["signatures"] = []any{}
 			r.claim, _ = json.Marshal(e)
 		}},
-		{name: "a member besides", step: signature, edit: envelope("{", `{"note":"",`)},
+		{name: "one member more", step: signature, edit: envelope("{", `{"note":"",`)},
 		{name: "a member twice", step: signature, edit: envelope("{", `{"payload":"",`)},
-		{name: "members in other letters", step: signature, edit: envelope(`"payload":`, `"Payload":`)},
+		{name: "a member in upper case", step: signature, edit: envelope(`"payload":`, `"Payload":`)},
 		{name: "a blank", step: signature, edit: envelope(`,"payload"`, `, "payload"`)},
-		{name: "a line more", step: signature, edit: func(r *recorded) { r.claim = append(r.claim, '\n') }},
+		{name: "one line more", step: signature, edit: func(r *recorded) { r.claim = append(r.claim, '\n') }},
 		{name: "base64 for URLs", step: signature, edit: func(r *recorded) {
 			text := base64.StdEncoding.EncodeToString(run.statement().Payload())
 			r.claim = bytes.Replace(r.claim, []byte(text), []byte(strings.TrimRight(strings.NewReplacer("+", "-", "/", "_").Replace(text), "=")), 1)
@@ -72,8 +72,8 @@ func claimForgeries(run, other recorded, key, stranger ed25519.PrivateKey) []for
 			}
 		}},
 		{name: "not JSON", step: signature, edit: func(r *recorded) { r.claim = []byte("certified") }},
-		{name: "the predicate is wider", step: signature, place: certificate.ClaimFile, edit: payload(`"predicate":{`, `"predicate":{"expires":"2030-01-01T00:00:00Z",`)},
-		{name: "the statement is wider", step: signature, edit: payload(`{"_type"`, `{"valid":true,"_type"`)},
+		{name: "the predicate has one member more", step: signature, place: certificate.ClaimFile, edit: payload(`"predicate":{`, `"predicate":{"expires":"2030-01-01T00:00:00Z",`)},
+		{name: "the statement has one member more", step: signature, edit: payload(`{"_type"`, `{"valid":true,"_type"`)},
 		{name: "the result twice", step: signature, edit: payload(`"result":"PASSED"`, `"result":"PASSED","result":"PASSED"`)},
 		{name: "blanks in the statement", step: signature, edit: payload(`,"predicate"`, `, "predicate"`)},
 		{name: "another type of statement", step: signature, edit: statement(func(s *certificate.Statement[certificate.TestResult]) { s.Type = "https://in-toto.io/Statement/v0.1" })},
@@ -96,9 +96,9 @@ func claimForgeries(run, other recorded, key, stranger ed25519.PrivateKey) []for
 				}
 			}
 		})},
-		{name: "a subject less", step: files, place: "evidence.jsonl.gz", edit: statement(func(s *certificate.Statement[certificate.TestResult]) { s.Subject = s.Subject[1:] })},
+		{name: "one subject less", step: files, place: "evidence.jsonl.gz", edit: statement(func(s *certificate.Statement[certificate.TestResult]) { s.Subject = s.Subject[1:] })},
 		{name: "a subject twice", step: files, edit: statement(func(s *certificate.Statement[certificate.TestResult]) { s.Subject = append(s.Subject, s.Subject[0]) })},
-		{name: "a subject that is not there", step: files, place: "other.txt", edit: statement(func(s *certificate.Statement[certificate.TestResult]) {
+		{name: "a subject whose file is missing", step: files, place: "other.txt", edit: statement(func(s *certificate.Statement[certificate.TestResult]) {
 			s.Subject = append(s.Subject, certificate.Descriptor{Name: "other.txt", Digest: certificate.DigestOf(nil)})
 		})},
 		{name: "a subject without a digest", step: files, edit: statement(func(s *certificate.Statement[certificate.TestResult]) { s.Subject[0].Digest = nil })},

@@ -20,10 +20,11 @@ type forgery struct {
 	name string
 	// edit changes the files. The test packs the lines of the evidence again afterwards.
 	edit func(r *recorded)
-	// step refuses the forgery without a signature; "" for a consistent one. If undecided is set, the verification ends with exit code 3.
+	// step is the verification step that refuses the forgery if nothing is signed; "" for a consistent forgery. If undecided is set, the
+	// verification ends with exit code 3.
 	step      certificate.Step
 	undecided bool
-	// place is a text in the place that the refusal names.
+	// place is a part of the place that the refusal names.
 	place string
 }
 
@@ -46,20 +47,20 @@ func evidenceForgeries(other recorded) []forgery {
 			r.replace(r.exchange("info.no-token"), `"status":401`, `"status":200`)
 		}},
 		{name: "a body is edited", step: exchanges, place: "evidence.jsonl.gz", edit: func(r *recorded) {
-			r.replace(r.at(`"kind":"body"`, "invalid_client"), "invalid_client", "invalid_clients")
+			r.replace(r.lineWith(`"kind":"body"`, "invalid_client"), "invalid_client", "invalid_clients")
 		}},
-		{name: "a body is replaced, and not its length on the wire", step: exchanges, edit: func(r *recorded) {
+		{name: "a body is replaced, but not its length on the wire", step: exchanges, edit: func(r *recorded) {
 			r.rewriteBody("info.ok", func(body string) string { return body + " " })
-			r.object(r.exchange("info.ok"), func(o map[string]any) { member(o, "exchange", "response")["wire"] = 265 })
+			r.editObject(r.exchange("info.ok"), func(o map[string]any) { member(o, "exchange", "response")["wire"] = 265 })
 		}},
-		{name: "a document is replaced in its answer, and not in the record", step: exchanges, place: `exchange "spec.no-token"`, edit: func(r *recorded) {
+		{name: "a document is replaced in its answer, but not in the record", step: exchanges, place: `exchange "spec.no-token"`, edit: func(r *recorded) {
 			r.rewriteBody("spec.no-token", func(body string) string { return strings.Replace(body, `"integer"`, `"string"`, 1) })
 		}},
 		{name: "the reduced document is replaced", step: exchanges, place: `exchange "spec.no-token"`, edit: func(r *recorded) {
-			r.replace(r.at(`"kind":"document"`), `"type":"integer"`, `"type":"string"`)
+			r.replace(r.lineWith(`"kind":"document"`), `"type":"integer"`, `"type":"string"`)
 		}},
 		{name: "an operation is taken out of the document", step: plan, place: "op/findByKey", edit: func(r *recorded) {
-			r.object(r.at(`"kind":"document"`), func(o map[string]any) {
+			r.editObject(r.lineWith(`"kind":"document"`), func(o map[string]any) {
 				paths := member(o, "document", "reduced", "paths")
 				for path := range paths {
 					if strings.Contains(path, "{") {
@@ -68,7 +69,7 @@ func evidenceForgeries(other recorded) []forgery {
 				}
 			})
 		}},
-		{name: "the document is taken out", step: plan, edit: func(r *recorded) { r.remove(r.at(`"kind":"document"`)) }},
+		{name: "the document is taken out", step: plan, edit: func(r *recorded) { r.remove(r.lineWith(`"kind":"document"`)) }},
 		{name: "an exchange is taken out", step: plan, place: "evidence.jsonl.gz", edit: func(r *recorded) { r.remove(r.exchange("token.wrong-secret")) }},
 		{name: "an exchange is taken out of the plan, too", step: plan, place: `label "token.wrong-secret"`, edit: func(r *recorded) {
 			r.remove(r.exchange("token.wrong-secret"))
@@ -76,29 +77,29 @@ func evidenceForgeries(other recorded) []forgery {
 		}},
 		{name: "an exchange becomes a request that was not sent", step: judgement, edit: func(r *recorded) {
 			line := r.exchange("token.wrong-secret")
-			gone := r.lines[line]
-			r.lines[line] = fmt.Sprintf(`{"at":%q,"kind":"not-sent","notSent":{"label":"token.wrong-secret","kind":"not-applicable","because":"the operator did not ask for it"}}`+"\n", timeOf(gone))
-			r.removeBodies(gone)
+			removed := r.lines[line]
+			r.lines[line] = fmt.Sprintf(`{"at":%q,"kind":"not-sent","notSent":{"label":"token.wrong-secret","kind":"not-applicable","because":"the operator did not ask for it"}}`+"\n", timeOf(removed))
+			r.removeBodies(removed)
 		}},
 		{name: "an exchange is added", step: plan, place: `label "token.another"`, edit: func(r *recorded) {
 			line := r.lines[r.exchange("token.wrong-secret")]
-			r.lines = append(r.lines[:r.at(`"kind":"ended"`)], strings.Replace(line, "token.wrong-secret", "token.another", 1), r.lines[len(r.lines)-1])
-			r.redate()
+			r.lines = append(r.lines[:r.lineWith(`"kind":"ended"`)], strings.Replace(line, "token.wrong-secret", "token.another", 1), r.lines[len(r.lines)-1])
+			r.redateLastButOne()
 		}},
 		{name: "an exchange is added to the plan, too", step: plan, place: `label "token.another"`, edit: func(r *recorded) {
 			line := r.lines[r.exchange("token.wrong-secret")]
-			r.replace(r.at(`"kind":"plan"`), `"plan":[`, `"plan":["token.another",`)
-			r.lines = append(r.lines[:r.at(`"kind":"ended"`)], strings.Replace(line, "token.wrong-secret", "token.another", 1), r.lines[len(r.lines)-1])
-			r.redate()
+			r.replace(r.lineWith(`"kind":"plan"`), `"plan":[`, `"plan":["token.another",`)
+			r.lines = append(r.lines[:r.lineWith(`"kind":"ended"`)], strings.Replace(line, "token.wrong-secret", "token.another", 1), r.lines[len(r.lines)-1])
+			r.redateLastButOne()
 		}},
 		{name: "an exchange comes twice", step: exchanges, edit: func(r *recorded) {
 			line := r.lines[r.exchange("token.wrong-secret")]
-			r.lines = append(r.lines[:r.at(`"kind":"ended"`)], line, r.lines[len(r.lines)-1])
-			r.redate()
+			r.lines = append(r.lines[:r.lineWith(`"kind":"ended"`)], line, r.lines[len(r.lines)-1])
+			r.redateLastButOne()
 		}},
 		{name: "an exchange of another node takes the place of one", step: exchanges, place: `exchange "info.garbage"`, edit: func(r *recorded) {
 			line, foreign := r.exchange("info.garbage"), other.lines[other.exchange("info.garbage")]
-			r.object(line, func(o map[string]any) {
+			r.editObject(line, func(o map[string]any) {
 				var from map[string]any
 				Expect(json.Unmarshal([]byte(foreign), &from)).To(Succeed())
 				member(o, "exchange")["request"] = member(from, "exchange", "request")
@@ -110,18 +111,18 @@ func evidenceForgeries(other recorded) []forgery {
 			r.lines[a], r.lines[b] = r.lines[b], r.lines[a]
 		}},
 		{name: "a call with a token is dated before the anonymous one", step: exchanges, place: "order of the exchanges", edit: func(r *recorded) {
-			r.object(r.exchange("op/findAll.ok"), func(o map[string]any) {
+			r.editObject(r.exchange("op/findAll.ok"), func(o map[string]any) {
 				member(o, "exchange")["started"] = startedOf(r.lines[r.exchange("op/findAll.no-token")])
 			})
 		}},
 		{name: "a call ends before it began", step: exchanges, edit: func(r *recorded) {
 			r.replace(r.exchange("info.ok"), `"durationNs":`, `"durationNs":-`)
 		}},
-		{name: "a call took longer than until its record", step: exchanges, edit: func(r *recorded) {
+		{name: "a call ended after its record was written", step: exchanges, edit: func(r *recorded) {
 			r.replace(r.exchange("info.ok"), `"durationNs":`, `"durationNs":99999`)
 		}},
 		{name: "a call began before the run", step: exchanges, edit: func(r *recorded) {
-			r.object(r.exchange("info.ok"), func(o map[string]any) { member(o, "exchange")["started"] = "2020-01-01T00:00:00Z" })
+			r.editObject(r.exchange("info.ok"), func(o map[string]any) { member(o, "exchange")["started"] = "2020-01-01T00:00:00Z" })
 		}},
 		{name: "the run began a day earlier", step: exchanges, edit: func(r *recorded) {
 			r.eachRun(func(run map[string]any) { run["started"] = shifted(run["started"], -24*time.Hour) })
@@ -130,46 +131,46 @@ func evidenceForgeries(other recorded) []forgery {
 			i := len(r.lines)
 			for i--; !strings.Contains(r.lines[i], `"kind":"run"`); i-- { // the last one
 			}
-			r.object(i, func(o map[string]any) {
+			r.editObject(i, func(o map[string]any) {
 				member(o, "run")["started"] = shifted(member(o, "run")["started"], time.Millisecond)
 			})
 		}},
 		{name: "all dates move by 30 days", step: judgement, edit: func(r *recorded) { r.moveDates(30 * 24 * time.Hour) }},
 		{name: "fewer requests were sent than recorded", step: exchanges, edit: func(r *recorded) {
-			r.object(r.at(`"kind":"ended"`), func(o map[string]any) { member(o, "ended")["requests"] = 3 })
+			r.editObject(r.lineWith(`"kind":"ended"`), func(o map[string]any) { member(o, "ended")["requests"] = 3 })
 		}},
 		{name: "the run was not complete", step: judgement, edit: func(r *recorded) {
-			r.replace(r.at(`"kind":"ended"`), `"complete":true`, `"complete":false,"cause":"the deadline passed"`)
+			r.replace(r.lineWith(`"kind":"ended"`), `"complete":true`, `"complete":false,"cause":"the deadline passed"`)
 		}},
-		{name: "the end is cut off", step: judgement, edit: func(r *recorded) { r.remove(r.at(`"kind":"ended"`)) }},
+		{name: "the end is cut off", step: judgement, edit: func(r *recorded) { r.remove(r.lineWith(`"kind":"ended"`)) }},
 		{name: "the differences of an answer are taken out", step: exchanges, place: `exchange "op/findAll.ok"`, edit: func(r *recorded) {
-			r.object(r.exchange("op/findAll.ok"), func(o map[string]any) { delete(o, "findings") })
+			r.editObject(r.exchange("op/findAll.ok"), func(o map[string]any) { delete(o, "findings") })
 		}},
 		{name: "the differences of an answer are edited", step: exchanges, place: `exchange "op/findAll.ok"`, edit: func(r *recorded) {
 			r.replace(r.exchange("op/findAll.ok"), `"total":0`, `"total":1`)
 		}},
 		{name: "an answer that was not compared gets differences", step: exchanges, place: `exchange "info.ok"`, edit: func(r *recorded) {
-			r.object(r.exchange("info.ok"), func(o map[string]any) {
+			r.editObject(r.exchange("info.ok"), func(o map[string]any) {
 				o["findings"] = []any{map[string]any{"label": "info.ok", "judged": true, "items": 1, "total": 0}}
 			})
 		}},
 		{name: "the registry entry is edited", step: exchanges, place: `exchange "registry.ok"`, edit: func(r *recorded) {
-			r.replace(r.at(`"kind":"registry"`), `"acronym":"MUST"`, `"acronym":"MIST"`)
+			r.replace(r.lineWith(`"kind":"registry"`), `"acronym":"MUST"`, `"acronym":"MIST"`)
 		}},
 		{name: "the digest of the registry document is edited", step: exchanges, place: `exchange "registry.ok"`, edit: func(r *recorded) {
-			r.object(r.at(`"kind":"registry"`), func(o map[string]any) { member(o, "registryFacts")["digest"] = "sha256:00" })
+			r.editObject(r.lineWith(`"kind":"registry"`), func(o map[string]any) { member(o, "registryFacts")["digest"] = "sha256:00" })
 		}},
-		{name: "the probe target is another", step: plan, edit: func(r *recorded) {
-			r.replace(r.at(`"kind":"roles"`), `"probeTarget":"info"`, `"probeTarget":"op/getApiDocs"`)
+		{name: "another probe target", step: plan, edit: func(r *recorded) {
+			r.replace(r.lineWith(`"kind":"roles"`), `"probeTarget":"info"`, `"probeTarget":"op/getApiDocs"`)
 		}},
-		{name: "the list is another operation", step: exchanges, place: "roles", edit: func(r *recorded) {
-			r.replace(r.at(`"kind":"roles"`), `"list":"op/findAll"`, `"list":"op/findByKey"`)
+		{name: "another operation is the list", step: exchanges, place: "roles", edit: func(r *recorded) {
+			r.replace(r.lineWith(`"kind":"roles"`), `"list":"op/findAll"`, `"list":"op/findByKey"`)
 		}},
-		{name: "the seed is another", step: plan, place: "label", edit: func(r *recorded) {
+		{name: "another seed", step: plan, place: "label", edit: func(r *recorded) {
 			r.eachRun(func(run map[string]any) { run["seed"] = "8" })
 		}},
-		{name: "the seed is another in one description of the run", step: exchanges, edit: func(r *recorded) {
-			r.replace(r.at(`"kind":"run"`), `"seed":"7"`, `"seed":"8"`)
+		{name: "another seed in one description of the run", step: exchanges, edit: func(r *recorded) {
+			r.replace(r.lineWith(`"kind":"run"`), `"seed":"7"`, `"seed":"8"`)
 		}},
 		{name: "the profile is smaller", step: plan, place: "label", edit: func(r *recorded) {
 			r.eachRun(func(run map[string]any) { run["profile"] = "auth" })
@@ -199,13 +200,13 @@ func evidenceForgeries(other recorded) []forgery {
 			r.everywhere("run", "rin.evidence/v2", "rin.evidence/v3")
 		}},
 		{name: "no content coding was removed", step: exchanges, edit: func(r *recorded) {
-			r.object(r.exchange("spec.no-token"), func(o map[string]any) { delete(member(o, "exchange", "response"), "coding") })
+			r.editObject(r.exchange("spec.no-token"), func(o map[string]any) { delete(member(o, "exchange", "response"), "coding") })
 		}},
 		{name: "an answer came in fewer bytes", step: exchanges, edit: func(r *recorded) {
-			r.object(r.exchange("info.ok"), func(o map[string]any) { member(o, "exchange", "response")["wire"] = 12 })
+			r.editObject(r.exchange("info.ok"), func(o map[string]any) { member(o, "exchange", "response")["wire"] = 12 })
 		}},
 		{name: "an answer was withheld", step: exchanges, edit: func(r *recorded) {
-			r.object(r.exchange("info.ok"), func(o map[string]any) { member(o, "exchange", "response")["withheld"] = true })
+			r.editObject(r.exchange("info.ok"), func(o map[string]any) { member(o, "exchange", "response")["withheld"] = true })
 		}},
 		{name: "a token lives shorter", step: judgement, edit: func(r *recorded) {
 			r.rewriteBody("token.ok", func(body string) string {
@@ -278,7 +279,7 @@ var _ = Describe("A forged run", Ordered, func() {
 
 			withClaim := forged.verify(public)
 			Expect(withClaim.State()).To(Equal(certificate.Broken), f.name)
-			Expect(first(withClaim, certificate.Broken).Step).To(Equal(files), f.name)
+			Expect(firstCheck(withClaim, certificate.Broken).Step).To(Equal(files), f.name)
 
 			forged.claim = nil
 			wrong = append(wrong, InterceptGomegaFailures(func() { expectRefusal(forged.verify(nil), f) })...)
@@ -286,7 +287,7 @@ var _ = Describe("A forged run", Ordered, func() {
 		Expect(wrong).To(BeEmpty())
 	})
 
-	It("is refused when it names other URLs than those that it asked, so that the registry entry of another node fits", func() {
+	It("is refused when its URLs were changed to fit the registry entry of another node", func() {
 		log, err := evidence.ReadLog(bytes.NewReader(run.files[certificate.EvidenceFile]))
 		Expect(err).NotTo(HaveOccurred())
 		entry := func(token string) []byte {
@@ -296,7 +297,7 @@ var _ = Describe("A forged run", Ordered, func() {
 			return certificate.Verify(certificate.Input{Files: r.list(), Registry: registry, Suite: suite})
 		}
 		Expect(verify(run, entry(log.Run.TokenURL)).State()).To(Equal(certificate.Holds))
-		Expect(first(verify(run, entry(log.Run.TokenURL+"2")), certificate.Broken).Step).To(Equal(certificate.StepEntry))
+		Expect(firstCheck(verify(run, entry(log.Run.TokenURL+"2")), certificate.Broken).Step).To(Equal(certificate.StepEntry))
 
 		forged := run.clone()
 		forged.everywhere("run", log.Run.TokenURL+`"`, log.Run.TokenURL+`2"`)
@@ -309,13 +310,13 @@ var _ = Describe("A forged run", Ordered, func() {
 		})
 		forged.judgeAgain()
 		for _, document := range [][]byte{nil, entry(log.Run.TokenURL + "2")} {
-			refusal := first(verify(*forged, document), certificate.Broken)
+			refusal := firstCheck(verify(*forged, document), certificate.Broken)
 			Expect(refusal.Step).To(Equal(exchanges), "%+v", refusal)
 			Expect(refusal.Place).To(Equal(`exchange "token.ok"`))
 		}
 	})
 
-	It("is refused when its certificate names another node than the run tested, and names it right without the run", func() {
+	It("has a certificate that names its node even without the run, and is refused if the certificate names another node", func() {
 		r, err := certificate.ParseRun(run.list())
 		Expect(err).NotTo(HaveOccurred())
 		admission := certificate.Admission{Operator: "https://registry.example", Policy: certificate.File{Name: "registry.yaml"}, Created: r.Log.Run.Started}
@@ -340,7 +341,7 @@ var _ = Describe("A forged run", Ordered, func() {
 			"info": func(d *certificate.Descriptor) { d.URI = "https://other.example/info" }, "more": func(d *certificate.Descriptor) { d.Annotations["valid"] = "for ever" },
 			"less": func(d *certificate.Descriptor) { delete(d.Annotations, "oauth2") },
 		} {
-			c := first(certificate.Verify(certified(change)), certificate.Broken)
+			c := firstCheck(certificate.Verify(certified(change)), certificate.Broken)
 			Expect(c).To(And(HaveField("Step", judgement), HaveField("Why", ContainSubstring("its subjects are not those of this run"))), name)
 		}
 
@@ -355,14 +356,14 @@ var _ = Describe("A forged run", Ordered, func() {
 				forged := run.clone()
 				forged.files[name][at] ^= 1 << (at % 8)
 				v := forged.verify(public)
-				Expect(first(v, certificate.Broken).Step).To(Equal(files), "byte %d of %s", at, name)
-				Expect(first(v, certificate.Broken).Place).To(Equal(name))
+				Expect(firstCheck(v, certificate.Broken).Step).To(Equal(files), "byte %d of %s", at, name)
+				Expect(firstCheck(v, certificate.Broken).Place).To(Equal(name))
 			}
 		}
 		for at := range run.claim {
 			forged := run.clone()
 			forged.claim[at] ^= 1 << (at % 8)
-			Expect(first(forged.verify(public), certificate.Broken).Step).To(Equal(signature), "byte %d of the claim", at)
+			Expect(firstCheck(forged.verify(public), certificate.Broken).Step).To(Equal(signature), "byte %d of the claim", at)
 		}
 	})
 
@@ -370,15 +371,15 @@ var _ = Describe("A forged run", Ordered, func() {
 		for name := range run.files {
 			forged := run.clone()
 			forged.files[name] = forged.files[name][:len(forged.files[name])-1]
-			Expect(first(forged.verify(public), certificate.Broken)).To(HaveField("Place", name))
+			Expect(firstCheck(forged.verify(public), certificate.Broken)).To(HaveField("Place", name))
 			if name != certificate.EvidenceFile {
 				delete(forged.files, name)
-				Expect(first(forged.verify(public), certificate.Broken)).To(And(HaveField("Step", files), HaveField("Place", name)))
+				Expect(firstCheck(forged.verify(public), certificate.Broken)).To(And(HaveField("Step", files), HaveField("Place", name)))
 			}
 		}
 		forged := run.clone()
 		forged.files["exchanges.har"] = []byte("{}")
-		Expect(first(forged.verify(public), certificate.Broken)).To(And(HaveField("Step", files), HaveField("Place", "exchanges.har")))
+		Expect(firstCheck(forged.verify(public), certificate.Broken)).To(And(HaveField("Step", files), HaveField("Place", "exchanges.har")))
 	})
 
 	It("is refused when its envelope or its statement is changed", func() {
@@ -393,7 +394,7 @@ var _ = Describe("A forged run", Ordered, func() {
 			wrong = append(wrong, InterceptGomegaFailures(func() { expectRefusal(forged.verify(public), f) })...)
 		}
 		Expect(wrong).To(BeEmpty())
-		Expect(first(run.verify(stranger), certificate.Broken).Step).To(Equal(signature))
+		Expect(firstCheck(run.verify(stranger), certificate.Broken).Step).To(Equal(signature))
 		without := run.clone()
 		without.claim = nil
 		Expect(without.verify(public).State()).To(Equal(certificate.Undecided), "a claim was taken away")
@@ -403,7 +404,7 @@ var _ = Describe("A forged run", Ordered, func() {
 	})
 })
 
-func first(v certificate.Verification, s certificate.State) certificate.Check {
+func firstCheck(v certificate.Verification, s certificate.State) certificate.Check {
 	c, _ := v.First(s)
 	return c
 }
@@ -419,7 +420,7 @@ func expectRefusal(v certificate.Verification, f forgery) {
 	}
 	Expect(v.State()).To(Equal(want), "%s: %+v", f.name, v.Checks)
 	if f.step != nowhere {
-		c := first(v, want)
+		c := firstCheck(v, want)
 		Expect(c.Step).To(Equal(f.step), "%s: %+v", f.name, v.Checks)
 		Expect(c.Place).To(ContainSubstring(f.place), f.name)
 		Expect(c.Why).NotTo(BeEmpty(), f.name)
@@ -459,28 +460,28 @@ func (r *recorded) eachRun(change func(run map[string]any)) {
 	GinkgoHelper()
 	for i, line := range r.lines {
 		if strings.Contains(line, `"kind":"run"`) {
-			r.object(i, func(o map[string]any) { change(member(o, "run")) })
+			r.editObject(i, func(o map[string]any) { change(member(o, "run")) })
 		}
 	}
 }
 
-// redate gives the record before the last the time of the last one.
-func (r *recorded) redate() {
+// redateLastButOne sets the time of the last record but one to that of the last record.
+func (r *recorded) redateLastButOne() {
 	GinkgoHelper()
 	last := len(r.lines) - 1
-	r.object(last-1, func(o map[string]any) { o["at"] = timeOf(r.lines[last]) })
+	r.editObject(last-1, func(o map[string]any) { o["at"] = timeOf(r.lines[last]) })
 }
 
 // moveDates moves every time of the evidence, except those that the node sent.
 func (r *recorded) moveDates(by time.Duration) {
 	GinkgoHelper()
-	own := regexp.MustCompile(`"(at|started)":"([^"]+)"`)
+	dates := regexp.MustCompile(`"(at|started)":"([^"]+)"`)
 	for i, line := range r.lines {
 		if strings.HasPrefix(line, `{"kind":"body"`) {
 			continue
 		}
-		r.lines[i] = own.ReplaceAllStringFunc(line, func(found string) string {
-			m := own.FindStringSubmatch(found)
+		r.lines[i] = dates.ReplaceAllStringFunc(line, func(found string) string {
+			m := dates.FindStringSubmatch(found)
 			return fmt.Sprintf(`"%s":"%s"`, m[1], shifted(m[2], by))
 		})
 	}

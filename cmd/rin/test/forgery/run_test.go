@@ -1,5 +1,6 @@
 // Package forgery_test edits the files of runs as somebody would who wants a certificate without a right node, and looks at which step of the
-// verification refuses them. What contradicts itself is refused without a signature; what is consistent is refused by the signature.
+// verification refuses them. A forgery that contradicts itself is refused even if nothing is signed; a consistent one is refused by
+// the signature.
 package forgery_test
 
 import (
@@ -41,14 +42,14 @@ func TestForgery(t *testing.T) {
 // suite is the version of rin in these tests.
 const suite = "test"
 
-// recorded are the files of a run, with its evidence as lines.
+// recorded holds the files of a run, and the lines of its evidence.
 type recorded struct {
 	lines []string
 	files map[string][]byte
 	claim []byte
 }
 
-// record certifies a sandbox node with these deviations and returns its files.
+// record certifies a sandbox node with these deviations and returns the files of the run.
 func record(deviations ...string) recorded {
 	GinkgoHelper()
 	node, err := sandbox.New(sandbox.Config{Calls: 12, Loopback: true, Deviations: deviations})
@@ -94,7 +95,7 @@ func (r *recorded) writeReports(judged report.Report, log *evidence.Log) {
 	}
 }
 
-// clone copies what a forgery may change.
+// clone returns a copy, which a forgery may change.
 func (r recorded) clone() *recorded {
 	c := recorded{lines: slices.Clone(r.lines), files: map[string][]byte{}, claim: slices.Clone(r.claim)}
 	for name, content := range r.files {
@@ -125,7 +126,7 @@ func (r *recorded) judgeAgain() {
 // list returns the files in the order of a directory.
 func (r *recorded) list() []certificate.File {
 	var out []certificate.File
-	for _, name := range slices.Concat([]string{certificate.EvidenceFile}, names()) {
+	for _, name := range slices.Concat([]string{certificate.EvidenceFile}, reportNames()) {
 		if content, ok := r.files[name]; ok {
 			out = append(out, certificate.File{Name: name, Content: content})
 		}
@@ -133,7 +134,7 @@ func (r *recorded) list() []certificate.File {
 	return out
 }
 
-func names() []string {
+func reportNames() []string {
 	var out []string
 	for _, f := range report.Files(suite) {
 		out = append(out, f.Name)
@@ -181,10 +182,8 @@ func newKey() (ed25519.PrivateKey, ed25519.PublicKey) {
 	return private, public
 }
 
-// The edits of evidence work on lines, each of which is a JSON object.
-
-// at returns the index of the first line that contains all parts.
-func (r *recorded) at(parts ...string) int {
+// lineWith returns the index of the first line that contains all parts.
+func (r *recorded) lineWith(parts ...string) int {
 	GinkgoHelper()
 	i := slices.IndexFunc(r.lines, func(line string) bool {
 		return !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(line, p) })
@@ -196,7 +195,7 @@ func (r *recorded) at(parts ...string) int {
 // exchange returns the index of the line of an exchange.
 func (r *recorded) exchange(label string) int {
 	GinkgoHelper()
-	return r.at(`"kind":"exchange"`, `"label":"`+label+`"`)
+	return r.lineWith(`"kind":"exchange"`, `"label":"`+label+`"`)
 }
 
 // replace changes the first occurrence of a text in a line.
@@ -221,21 +220,21 @@ func (r *recorded) everywhere(kind, from, to string) {
 
 // remove takes out a line, and the bodies that no other line names.
 func (r *recorded) remove(line int) {
-	gone := r.lines[line]
+	removed := r.lines[line]
 	r.lines = slices.Delete(r.lines, line, line+1)
-	r.removeBodies(gone)
+	r.removeBodies(removed)
 }
 
-func (r *recorded) removeBodies(gone string) {
-	for _, m := range regexp.MustCompile(`"body":"(sha256:[0-9a-f]+)"`).FindAllStringSubmatch(gone, -1) {
+func (r *recorded) removeBodies(line string) {
+	for _, m := range regexp.MustCompile(`"body":"(sha256:[0-9a-f]+)"`).FindAllStringSubmatch(line, -1) {
 		if !slices.ContainsFunc(r.lines, func(l string) bool { return strings.Contains(l, `"body":"`+m[1]) }) {
 			r.lines = slices.DeleteFunc(r.lines, func(l string) bool { return strings.Contains(l, `"digest":"`+m[1]) })
 		}
 	}
 }
 
-// object changes a line as a JSON object.
-func (r *recorded) object(line int, change func(map[string]any)) {
+// editObject changes a line of the evidence as a JSON object.
+func (r *recorded) editObject(line int, change func(map[string]any)) {
 	GinkgoHelper()
 	dec := json.NewDecoder(strings.NewReader(r.lines[line]))
 	dec.UseNumber()
@@ -247,7 +246,7 @@ func (r *recorded) object(line int, change func(map[string]any)) {
 	r.lines[line] = string(text) + "\n"
 }
 
-// member returns a member of a JSON object that is an object itself.
+// member returns the object that a path of names leads to in a JSON object.
 func member(o map[string]any, path ...string) map[string]any {
 	GinkgoHelper()
 	for _, name := range path {
@@ -258,7 +257,7 @@ func member(o map[string]any, path ...string) map[string]any {
 	return o
 }
 
-// body returns a body by its digest or the beginning of that. A large list is stored in parts.
+// body returns the body whose digest begins with this text. A large list is stored in parts.
 func (r *recorded) body(digest string) string {
 	GinkgoHelper()
 	var stored struct {
@@ -267,15 +266,15 @@ func (r *recorded) body(digest string) string {
 			Parts   []string
 		} `json:"body"`
 	}
-	Expect(json.Unmarshal([]byte(r.lines[r.at(`"kind":"body"`, `"digest":"sha256:`+strings.TrimPrefix(digest, "sha256:"))]), &stored)).To(Succeed())
+	Expect(json.Unmarshal([]byte(r.lines[r.lineWith(`"kind":"body"`, `"digest":"sha256:`+strings.TrimPrefix(digest, "sha256:"))]), &stored)).To(Succeed())
 	if stored.Body.Parts == nil {
 		return stored.Body.Content
 	}
-	var whole strings.Builder
+	var joined strings.Builder
 	for _, part := range stored.Body.Parts {
-		whole.WriteString(r.body(part))
+		joined.WriteString(r.body(part))
 	}
-	return whole.String()
+	return joined.String()
 }
 
 // rewriteBody replaces the body of an answer and everything that depends on it: digest, lengths and Content-Length.
@@ -284,7 +283,7 @@ func (r *recorded) rewriteBody(label string, change func(string) string) {
 	line := r.exchange(label)
 	before := r.lines[line]
 	var body string
-	r.object(line, func(o map[string]any) {
+	r.editObject(line, func(o map[string]any) {
 		answer := member(o, "exchange", "response")
 		old, _ := answer["body"].(string)
 		whole := r.body(old)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// wrapper makes a handler that attacks; it wraps a good node. trap is the URL of a server that must never be called.
+// wrapper makes a handler that wraps a good node and attacks. trap is the URL of a server that must never be called.
 type wrapper = func(trap string) func(http.Handler) http.Handler
 
 // answerAt answers one path itself and leaves the rest to the good node.
@@ -69,15 +69,15 @@ func answerRaw(bytes string) http.HandlerFunc {
 }
 
 // flood answers with a beginning, and then repeats a text until the caller hangs up.
-func flood(beginning, again string) http.HandlerFunc {
-	return hijack(func(conn net.Conn) { writeForever(conn, beginning, again) })
+func flood(beginning, repeated string) http.HandlerFunc {
+	return hijack(func(conn net.Conn) { writeForever(conn, beginning, repeated) })
 }
 
 // writeForever writes a beginning, and then repeats a text until writing fails.
-func writeForever(to io.Writer, beginning, again string) {
+func writeForever(to io.Writer, beginning, repeated string) {
 	_, err := io.WriteString(to, beginning)
 	for err == nil {
-		_, err = io.WriteString(to, again)
+		_, err = io.WriteString(to, repeated)
 	}
 }
 
@@ -85,14 +85,14 @@ func writeForever(to io.Writer, beginning, again string) {
 const tick = 20 * time.Millisecond
 
 // drip answers with a beginning, and then repeats a text, one byte a tick, until the caller hangs up.
-func drip(beginning, again string) http.HandlerFunc {
+func drip(beginning, repeated string) http.HandlerFunc {
 	return hijack(func(conn net.Conn) {
 		_, err := io.WriteString(conn, beginning)
 		pace := time.NewTicker(tick)
 		defer pace.Stop()
-		for i := 0; err == nil; i = (i + 1) % len(again) {
+		for i := 0; err == nil; i = (i + 1) % len(repeated) {
 			<-pace.C
-			_, err = io.WriteString(conn, again[i:i+1])
+			_, err = io.WriteString(conn, repeated[i:i+1])
 		}
 	})
 }

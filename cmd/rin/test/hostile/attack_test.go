@@ -13,13 +13,13 @@ import (
 // attack is one way to be hostile.
 type attack struct {
 	name string
-	// typical attacks represent their theme in the short run.
+	// typical attacks represent their theme in make test.
 	typical bool
 	// wrap makes a correct node hostile. trap is the URL of a server that must never be called.
 	wrap wrapper
 	// tls serves the node over TLS with this configuration; its certificate, if it lacks one, is filled in.
 	tls *tls.Config
-	// frames floods connections, with tls, in place of the node.
+	// frames floods connections in place of the node; it needs tls.
 	frames frames
 	// wire takes every accepted connection in place of the node.
 	wire wire
@@ -35,24 +35,24 @@ type attack struct {
 	harmless bool
 	// says lists words of the summary or the report that name the cause.
 	says []string
-	// within bounds the time of the run, instead of the bound of all attacks; 0 leaves that one. With it the report must name the address that
-	// stopped answering.
+	// within, if not 0, bounds the time of the run instead of the bound of all attacks. The report must then name the address that stopped
+	// answering.
 	within time.Duration
 }
 
-// longestHang is how long a run may wait for a node that hangs: for three time-outs, and for the recheck of at most ten seconds. With the default time-out of
-// 35 seconds that is 115 seconds, with ten it is 40.
+// longestHang returns how long a run may wait for a node that hangs: for three time-outs, and for the recheck of at most ten seconds. With the
+// default time-out of 35 seconds that is 115 seconds, with ten it is 40.
 func longestHang(timeout time.Duration) time.Duration {
 	return 3*timeout + min(timeout, 10*time.Second)
 }
 
-// besideHangs is how much longer than its waits such a run may take. Its end is promised within 130 seconds, and within 50 with --timeout 10s.
+// besideHangs is how much longer than [longestHang] such a run may take. It must end within 130 seconds, and within 50 with --timeout 10s.
 const besideHangs = 10 * time.Second
 
-// limit is how long the run may take.
+// limit returns how long the run may take.
 func (a attack) limit() time.Duration { return cmp.Or(a.within, deadline+extraTime) }
 
-// codes are the exit codes that the attack may end with.
+// codes returns the exit codes that the attack may end with.
 func (a attack) codes() []int {
 	switch {
 	case a.unlisted && a.large:
@@ -65,8 +65,8 @@ func (a attack) codes() []int {
 	return []int{1, 3}
 }
 
-// The bounds of every attack. A run is given a deadline, a fraction of what an operator has; patience is how much longer it may take on a
-// busy machine.
+// The bounds of every attack. A run is given a deadline, a fraction of what an operator has; extraTime is how much longer it may take on
+// a busy machine.
 const (
 	deadline  = 12 * time.Second
 	extraTime = 45 * time.Second

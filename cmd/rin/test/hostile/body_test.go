@@ -13,7 +13,7 @@ import (
 // megabyte returns a body of blanks, which JSON may have anywhere.
 func megabyte() string { return strings.Repeat(" ", 1<<20) }
 
-// endlessBodies are bodies that never end or are far too large.
+// endlessBodies returns nodes with bodies that never end or are far too large.
 func endlessBodies() []attack {
 	chunk := "100000\r\n" + megabyte() + "\r\n"
 	return []attack{
@@ -41,7 +41,7 @@ func zeros(megabytes int) []byte {
 	return bytes.Repeat(b.Bytes(), megabytes)
 }
 
-// gzipped compresses once more.
+// gzipped returns compressed data.
 func gzipped(data []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -50,7 +50,7 @@ func gzipped(data []byte) []byte {
 	return b.Bytes()
 }
 
-// compressedBodies are bodies that grow when they are decoded.
+// compressedBodies returns nodes with bodies that grow when they are decoded.
 func compressedBodies() []attack {
 	coded := func(coding string, body []byte) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -85,7 +85,7 @@ func compressedBodies() []attack {
 	}
 }
 
-// brokenBodies are answers that end too soon, or lie about themselves.
+// brokenBodies returns nodes with answers that end too soon, or state a wrong length or status.
 func brokenBodies() []attack {
 	reset := func(bytes string) http.HandlerFunc {
 		return hijack(func(conn net.Conn) {

@@ -23,7 +23,7 @@ import (
 )
 
 // visibleForms returns the part of each form that depends on the secret alone. Of base64 it leaves out the characters that also depend on the text
-// wrap and after the secret.
+// before and after the secret.
 func visibleForms(secret string) []string {
 	out := forms(secret)
 	for i, form := range out {

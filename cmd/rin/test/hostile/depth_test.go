@@ -16,7 +16,8 @@ func objects() string {
 	return strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels)
 }
 
-// deepNesting are answers that are nested deeper than any reader goes, and other texts that are costly to read.
+// deepNesting returns nodes with answers that are nested deeper than any reader goes, and other texts that are
+// costly to read.
 func deepNesting() []attack {
 	signed := func(header, claims string) http.HandlerFunc {
 		part := base64.RawURLEncoding.EncodeToString

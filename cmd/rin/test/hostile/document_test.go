@@ -18,7 +18,7 @@ func answerDocument(body string) wrapper { return answerAt(specPath, answerJSON(
 // answerLargeDocument serves a large document.
 func answerLargeDocument(body func() string) wrapper { return largeAnswerAt(specPath, body) }
 
-// badDocuments are answers that are too large, or not documents.
+// badDocuments returns nodes with documents that are too large, or not documents at all.
 func badDocuments() []attack {
 	aliases := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c <= 'k'; c++ {
@@ -34,7 +34,7 @@ func badDocuments() []attack {
 		}
 		return `{"openapi":"3.0.1","info":{"title":"t","version":"1"},"paths":{` + b.String() + `}}`
 	}
-	many := func(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
+	many := func(n int, item string) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
 	return []attack{
 		{name: "a YAML alias bomb", typical: true, profile: "funding", wrap: answerAt(specPath, answerText("application/yaml", "openapi: 3.0.1\n"+aliases)), says: []string{"YAML"}},
 		{name: "a YAML alias bomb that is called JSON", profile: "funding", wrap: answerAt(specPath, answerJSON(aliases)), says: []string{"YAML"}},
@@ -55,7 +55,8 @@ func badDocuments() []attack {
 	}
 }
 
-// documentReferences are documents whose references lead astray.
+// documentReferences returns nodes with documents whose references lead to files, to other hosts,
+// or in circles.
 func documentReferences() []attack {
 	ring := func(n int) string {
 		var b strings.Builder
@@ -116,7 +117,7 @@ func documentReferences() []attack {
 	}
 }
 
-// chain refers from each schema to the next.
+// chain returns n schemas that each refer to the next, and a last one.
 func chain(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -126,9 +127,9 @@ func chain(n int) string {
 	return b.String()
 }
 
-// costlyPatterns are patterns and bounds that are costly to apply.
+// costlyPatterns returns nodes with patterns and bounds that are costly to apply.
 func costlyPatterns() []attack {
-	victim := func(keyword string) wrapper {
+	withKeyword := func(keyword string) wrapper {
 		return func(string) func(http.Handler) http.Handler {
 			list := strings.TrimSuffix(strings.Repeat(`{"id":"`+strings.Repeat("a", 5000)+`!"},`, 200), ",")
 			return func(next http.Handler) http.Handler {
@@ -138,15 +139,15 @@ func costlyPatterns() []attack {
 		}
 	}
 	return []attack{
-		{name: "a pattern that backtracks without end", typical: true, profile: "funding", wrap: victim(`"pattern":"^(a+)+$"`)},
-		{name: "a pattern with look-ahead that backtracks without end", profile: "funding", wrap: victim(`"pattern":"^(?=(a+)+b)(a|aa)+$"`)},
-		{name: "a pattern with back references", profile: "funding", wrap: victim(`"pattern":"^(a*)*\\1\\1\\1$"`)},
-		{name: "a pattern that repeats repetitions", profile: "funding", wrap: victim(`"pattern":"((a{0,1000}){0,1000}){0,1000}"`)},
-		{name: "a pattern that repeats repetitions behind a look-ahead", profile: "funding", wrap: victim(`"pattern":"(?=a)((a{0,1000}){0,1000}){0,1000}b"`)},
-		{name: "a pattern of 1 MB", profile: "funding", wrap: victim(`"pattern":"` + strings.Repeat("(a|b)", 200_000) + `"`)},
-		{name: "a pattern of a hundred thousand groups", profile: "funding", wrap: victim(`"pattern":"` + strings.Repeat("(", 100_000) + strings.Repeat(")", 100_000) + `"`)},
-		{name: "a pattern of a hundred thousand look-aheads", profile: "funding", wrap: victim(`"pattern":"` + strings.Repeat("(?=", 100_000) + strings.Repeat(")", 100_000) + `"`)},
-		{name: "an invalid pattern", profile: "funding", wrap: victim(`"pattern":"[` + marker + `"`)},
-		{name: "bounds beyond all numbers", profile: "funding", wrap: victim(`"minLength":1e300,"maxLength":-1e300,"multipleOf":1e-300,"maximum":1` + strings.Repeat("0", 100_000))},
+		{name: "a pattern that backtracks without end", typical: true, profile: "funding", wrap: withKeyword(`"pattern":"^(a+)+$"`)},
+		{name: "a pattern with look-ahead that backtracks without end", profile: "funding", wrap: withKeyword(`"pattern":"^(?=(a+)+b)(a|aa)+$"`)},
+		{name: "a pattern with back references", profile: "funding", wrap: withKeyword(`"pattern":"^(a*)*\\1\\1\\1$"`)},
+		{name: "a pattern that repeats repetitions", profile: "funding", wrap: withKeyword(`"pattern":"((a{0,1000}){0,1000}){0,1000}"`)},
+		{name: "a pattern that repeats repetitions behind a look-ahead", profile: "funding", wrap: withKeyword(`"pattern":"(?=a)((a{0,1000}){0,1000}){0,1000}b"`)},
+		{name: "a pattern of 1 MB", profile: "funding", wrap: withKeyword(`"pattern":"` + strings.Repeat("(a|b)", 200_000) + `"`)},
+		{name: "a pattern of a hundred thousand groups", profile: "funding", wrap: withKeyword(`"pattern":"` + strings.Repeat("(", 100_000) + strings.Repeat(")", 100_000) + `"`)},
+		{name: "a pattern of a hundred thousand look-aheads", profile: "funding", wrap: withKeyword(`"pattern":"` + strings.Repeat("(?=", 100_000) + strings.Repeat(")", 100_000) + `"`)},
+		{name: "an invalid pattern", profile: "funding", wrap: withKeyword(`"pattern":"[` + marker + `"`)},
+		{name: "bounds beyond all numbers", profile: "funding", wrap: withKeyword(`"minLength":1e300,"maxLength":-1e300,"multipleOf":1e-300,"maximum":1` + strings.Repeat("0", 100_000))},
 	}
 }

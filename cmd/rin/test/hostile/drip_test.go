@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// slowAnswers are nodes that hang, or send one byte after the other without an end.
+// slowAnswers returns nodes that hang, or send one byte after the other without an end.
 func slowAnswers() []attack {
 	hang := func(_ http.ResponseWriter, r *http.Request) {
-		if _, err := io.Copy(io.Discard, r.Body); err == nil { // or the server would not notice that the caller hung up
+		if _, err := io.Copy(io.Discard, r.Body); err == nil { // the server notices that the caller hung up only if the body was read
 			<-r.Context().Done()
 		}
 	}
@@ -21,9 +21,9 @@ func slowAnswers() []attack {
 	const patience = 3 * time.Second
 	patient := []string{"--timeout", patience.String(), "--deadline", "20m"}
 	// everything returns an attack in which every answer hangs or drips. The run must end long before its deadline.
-	everything := func(name, profile string, with http.HandlerFunc) attack {
+	everything := func(name, profile string, answers http.HandlerFunc) attack {
 		return attack{name: name, profile: profile, flags: patient, within: longestHang(patience) + besideHangs, wrap: func(string) func(http.Handler) http.Handler {
-			return func(http.Handler) http.Handler { return with }
+			return func(http.Handler) http.Handler { return answers }
 		}}
 	}
 	return []attack{

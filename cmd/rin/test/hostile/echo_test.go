@@ -99,7 +99,7 @@ func isToken(s string) bool {
 
 // forms returns the encodings in which a secret may appear.
 func forms(secret string) []string {
-	each := func(format string) string {
+	escaped := func(format string) string {
 		var b strings.Builder
 		for i := range len(secret) {
 			fmt.Fprintf(&b, format, secret[i])
@@ -107,9 +107,9 @@ func forms(secret string) []string {
 		return b.String()
 	}
 	out := []string{
-		secret, url.QueryEscape(secret), url.PathEscape(secret), each("%%%02X"), each("%%%02x"),
+		secret, url.QueryEscape(secret), url.PathEscape(secret), escaped("%%%02X"), escaped("%%%02x"),
 		hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret))),
-		strings.Trim(quoted(secret), `"`), each(`\u00%02x`), html.EscapeString(secret), each("&#%d;"), each("&#x%x;"),
+		strings.Trim(quoted(secret), `"`), escaped(`\u00%02x`), html.EscapeString(secret), escaped("&#%d;"), escaped("&#x%x;"),
 	}
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
 		for _, prefix := range []string{"", "x", "xy"} {
@@ -121,18 +121,18 @@ func forms(secret string) []string {
 
 // withEchoes writes the echoes into the first object of a JSON body, and after any other text.
 func withEchoes(body []byte, echoes []string) []byte {
-	at := bytes.IndexByte(body, '{')
-	if at < 0 || !json.Valid(body) || len(echoes) == 0 {
+	brace := bytes.IndexByte(body, '{')
+	if brace < 0 || !json.Valid(body) || len(echoes) == 0 {
 		if len(body) == 0 || json.Valid(body) {
 			return body
 		}
 		return append(body, strings.Join(echoes, "\n")...)
 	}
-	rest := bytes.TrimLeft(body[at+1:], " \n")
+	rest := bytes.TrimLeft(body[brace+1:], " \n")
 	if len(rest) == 0 || rest[0] != '"' {
 		return body
 	}
-	return slices.Concat(body[:at+1], []byte(`"echo":`+quoted(strings.Join(echoes, " "))+`,`), body[at+1:])
+	return slices.Concat(body[:brace+1], []byte(`"echo":`+quoted(strings.Join(echoes, " "))+`,`), body[brace+1:])
 }
 
 // fieldNameOnly drops the characters that a header name must not contain.

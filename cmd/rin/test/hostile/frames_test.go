@@ -10,10 +10,10 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// frames writes what comes next on a connection of HTTP/2; the number counts from 0. It ends the connection with an error.
+// frames writes the next frames on a connection of HTTP/2; n counts its calls from 0. An error ends the connection.
 type frames func(f *http2.Framer, stream uint32, n int) error
 
-// frameFloods are nodes that flood a connection of HTTP/2 (RFC 9113 §10.5).
+// frameFloods returns nodes that flood a connection of HTTP/2 (RFC 9113 §10.5).
 func frameFloods() []attack {
 	status := func(code string, ends bool) frames {
 		return func(f *http2.Framer, stream uint32, _ int) error {
@@ -68,14 +68,14 @@ func frameFloods() []attack {
 // fields packs names and values, in turn.
 func fields(pairs ...string) []byte {
 	var b bytes.Buffer
-	to := hpack.NewEncoder(&b)
+	encoder := hpack.NewEncoder(&b)
 	for i := 0; i < len(pairs); i += 2 {
-		_ = to.WriteField(hpack.HeaderField{Name: pairs[i], Value: pairs[i+1]}) // a buffer takes everything
+		_ = encoder.WriteField(hpack.HeaderField{Name: pairs[i], Value: pairs[i+1]}) // writing to a buffer never fails
 	}
 	return b.Bytes()
 }
 
-// serve reads a connection up to its first request and writes frames until nobody reads them.
+// serve reads a connection up to its first request, and writes frames until the caller hangs up.
 func (next frames) serve(_ *http.Server, conn *tls.Conn, _ http.Handler) {
 	defer conn.Close()
 	preface := make([]byte, len(http2.ClientPreface))

@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// tlsAttacks are nodes that are hostile before a request can be sent.
+// tlsAttacks returns nodes that are hostile before a request can be sent.
 func tlsAttacks() []attack {
 	brief := []string{"--timeout", "300ms"}
-	crowd := make([]string, 10_000)
-	for i := range crowd {
-		crowd[i] = fmt.Sprintf("n%d.%s.example", i, marker)
+	names := make([]string, 10_000)
+	for i := range names {
+		names[i] = fmt.Sprintf("n%d.%s.example", i, marker)
 	}
 	chain := certificate("node", nil)
 	for len(chain.Certificate) < 90 {
@@ -48,7 +48,7 @@ func tlsAttacks() []attack {
 				_ = tcp.SetLinger(0)
 			}
 		}, flags: brief},
-		{name: "a certificate with ten thousand names", tls: &tls.Config{Certificates: []tls.Certificate{certificate("node", crowd)}}},
+		{name: "a certificate with ten thousand names", tls: &tls.Config{Certificates: []tls.Certificate{certificate("node", names)}}},
 		{name: "a certificate with texts for names", typical: true, tls: &tls.Config{Certificates: []tls.Certificate{certificate(strings.ToValidUTF8(inscription, ""), []string{"x.example"})}}},
 		{name: "a chain of ninety certificates", tls: &tls.Config{Certificates: []tls.Certificate{chain}}, harmless: true},
 	}

@@ -31,9 +31,9 @@ func findHarm(outputs map[string]string) []string {
 
 // describeHarm describes the first harmful text in one output. It returns "" if there is none.
 func describeHarm(name, text string) string {
-	if at := strings.IndexFunc(text, isUnsafe); at >= 0 {
-		r, _ := utf8.DecodeRuneInString(text[at:])
-		return fmt.Sprintf("%U in %.200q", r, text[max(0, at-80):])
+	if i := strings.IndexFunc(text, isUnsafe); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(text[i:])
+		return fmt.Sprintf("%U in %.200q", r, text[max(0, i-80):])
 	}
 	if !utf8.ValidString(text) {
 		return "no UTF-8"
@@ -68,7 +68,8 @@ func isUnsafe(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// activeHTML looks for an element or attribute of an attack, and for whatever a page could fetch or run.
+// activeHTML describes the first element or attribute that an attack wrote, or that a page could fetch
+// or run.
 func activeHTML(text string) string {
 	for page := html.NewTokenizer(strings.NewReader(text)); ; {
 		kind := page.Next()
@@ -99,7 +100,7 @@ func activeHTML(text string) string {
 	}
 }
 
-// activeXML looks for an element of an attack in a text that must be well-formed.
+// activeXML describes the first element of an attack, or why the text is not well-formed.
 func activeXML(text string) string {
 	for in := xml.NewDecoder(strings.NewReader(text)); ; {
 		token, err := in.Token()
@@ -118,7 +119,8 @@ func activeXML(text string) string {
 	}
 }
 
-// activeMarkdown looks for texts of an attack outside code, where nothing of Markdown acts (CommonMark §4.5, §6.1).
+// activeMarkdown describes the first text of an attack outside code. Within code, Markdown does not act (CommonMark
+// §4.5, §6.1).
 func activeMarkdown(text string) string {
 	fence := ""
 	opening := regexp.MustCompile("^(`{3,})[^`]*$")
@@ -142,17 +144,17 @@ func activeMarkdown(text string) string {
 
 // withoutCode returns a line without its code spans, which end at a run of as many backticks as they begin with.
 func withoutCode(line string) string {
-	run := regexp.MustCompile("`+")
+	ticks := regexp.MustCompile("`+")
 	var out strings.Builder
 	for {
-		open := run.FindStringIndex(line)
+		open := ticks.FindStringIndex(line)
 		if open == nil {
 			return out.String() + line
 		}
 		out.WriteString(line[:open[0]])
 		length, rest := open[1]-open[0], line[open[1]:]
 		line = rest // no span without an end
-		for _, end := range run.FindAllStringIndex(rest, -1) {
+		for _, end := range ticks.FindAllStringIndex(rest, -1) {
 			if end[1]-end[0] == length {
 				line = rest[end[1]:]
 				break

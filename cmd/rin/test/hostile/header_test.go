@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// headerAttacks are headers that are too large, too many or malformed.
+// headerAttacks returns nodes with headers that are too large, too many or malformed.
 func headerAttacks() []attack {
 	fields := func(n int, name, value string) string {
 		var b strings.Builder

@@ -10,7 +10,7 @@ import (
 // atOnce is how many attacks run side by side. Most of them wait for time to pass.
 const atOnce = 6
 
-// pending is an outcome that comes later.
+// pending is the outcome of an attack that may still run.
 type pending struct {
 	done chan struct{}
 	outcome
@@ -37,13 +37,13 @@ func launch(all []attack) []*pending {
 }
 
 var _ = Describe("A hostile node", Ordered, ContinueOnFailure, func() {
-	all, unclear := attacks()
+	all, selectionErr := attacks()
 	var outcomes []*pending
 	BeforeAll(func() {
 		outcomes = launch(all)
 	})
-	if unclear != nil {
-		It("is chosen", func() { Expect(unclear).NotTo(HaveOccurred()) })
+	if selectionErr != nil {
+		It("is chosen", func() { Expect(selectionErr).NotTo(HaveOccurred()) })
 	}
 	for i, a := range all {
 		It("does no harm with "+a.name, func() {

@@ -19,7 +19,7 @@ const inscription = marker + "\x1b[2J\x1b]8;;http://" + marker + ".example\x07\x
 	"<" + marker + " onload=alert(1)><script>" + marker + "</script></code></pre>]]>--><!--&lt;\"'|`" + marker + "``" + marker + "```" +
 	"[" + marker + "](javascript:" + marker + ")![i](http://" + marker + ".example/i.png)*_@" + marker + "#1 https://" + marker + ".example"
 
-// visible is an inscription without control characters, with which HTTP clients refuse a header.
+// visible is an inscription without control characters: HTTP clients refuse a header that has them.
 const visible = marker + "<" + marker + " onload=alert(1)><script>" + marker + "</script></code></pre>]]>--><!--&lt;\"'|`" + marker + "``" + marker + "```" +
 	"[" + marker + "](javascript:" + marker + ")![i](http://" + marker + ".example/i.png)*_@" + marker + "\u202e\u2066\u200f\ufeff"
 
@@ -28,11 +28,12 @@ const lines = inscription + "\r\n\r\n# " + marker + "\n```\n" + marker + "\n~~~\
 
 // quoted returns a text as a JSON string.
 func quoted(s string) string {
-	b, _ := json.Marshal(s) // a string always can
+	b, _ := json.Marshal(s) // a string can always be encoded
 	return string(b)
 }
 
-// hostileTexts are nodes that write on every part of an answer that may end in a report.
+// hostileTexts returns nodes that write texts into every part of an answer that may be shown in a
+// report.
 func hostileTexts() []attack {
 	status := func(status int, contentType, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -74,7 +75,7 @@ func hostileTexts() []attack {
 	}
 }
 
-// writeEveryField writes a text into the fields that somebody reads.
+// writeEveryField writes a text into header fields that clients read.
 func writeEveryField(text string) func(http.Header) {
 	return func(h http.Header) {
 		for _, name := range []string{"Server", "X-Powered-By", "Via", "Link", "Deprecation", "Sunset", "Allow", "Vary", "Etag", "Content-Language", "X-Total-Count", "Retry-After", "Date", "Cache-Control", "Pragma"} {
@@ -101,7 +102,7 @@ func changeEveryHeader(change func(http.Header)) wrapper {
 	}
 }
 
-// rewriteJSON writes into every text of the good node's document, and describes members that no answer has.
+// rewriteJSON adds hostile texts to the good node's document, and describes members that no answer has.
 func rewriteJSON(string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -109,11 +110,11 @@ func rewriteJSON(string) func(http.Handler) http.Handler {
 				next.ServeHTTP(w, r)
 				return
 			}
-			r.Header.Del("Accept-Encoding") // it is read here
+			r.Header.Del("Accept-Encoding") // the body is read here
 			answer := httptest.NewRecorder()
 			next.ServeHTTP(answer, r)
 			var doc map[string]any
-			_ = json.Unmarshal(answer.Body.Bytes(), &doc) // the sandbox serves one
+			_ = json.Unmarshal(answer.Body.Bytes(), &doc) // the sandbox serves JSON
 			addHostileTexts(doc)
 			if paths, ok := doc["paths"].(map[string]any); ok {
 				paths["/v3/"+lines] = map[string]any{"get": map[string]any{"operationId": lines, "responses": map[string]any{"200": map[string]any{"description": "d"}}}}
@@ -162,7 +163,8 @@ func addHostileTexts(value any) {
 	}
 }
 
-// issueHostileTokens issues tokens with texts in every claim, and takes them for the good ones.
+// issueHostileTokens issues tokens with texts in every claim, and replaces them by the good tokens
+// in requests.
 func issueHostileTokens(trap string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		var good sync.Map // odd token to good token

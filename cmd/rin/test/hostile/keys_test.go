@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// keySetAttacks are metadata and keys that are too large, or on another host.
+// keySetAttacks returns nodes with metadata and keys that are too large, or on another host.
 func keySetAttacks() []attack {
 	full := []string{"--profile", "full", "--wait", "0s"}
 	keysAt := func(jwks func(trap string) string) wrapper {
@@ -18,7 +18,7 @@ func keySetAttacks() []attack {
 			}
 		})
 	}
-	// keySet serves metadata that lead to a key set of its own.
+	// keySet serves a key set, and metadata that lead to it.
 	keySet := func(set http.HandlerFunc) wrapper {
 		return func(trap string) func(http.Handler) http.Handler {
 			return func(next http.Handler) http.Handler {

@@ -18,7 +18,7 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// Where the parts of a node are.
+// The paths of a node.
 const (
 	tokenPath    = "/oauth/token"
 	infoPath     = "/ris-synergy/info/v1/oauth/info/"
@@ -71,12 +71,12 @@ func serve(a attack, trap, dir string) (node, error) {
 	return n, nil
 }
 
-// trust writes the certificate where --cacert finds it.
+// trust writes the certificate into a file for --cacert.
 func trust(path string, c tls.Certificate) error {
 	return os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[len(c.Certificate)-1]}), 0o600)
 }
 
-// secrets holds the clients' secrets as an environment.
+// secrets returns the environment variables with the clients' secrets.
 func (n node) secrets() []string {
 	return []string{"SECRET=" + n.clients[0].Secret, "SECRET2=" + n.clients[1].Secret}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// waitDemands are nodes that tell the caller when to come back.
+// waitDemands returns nodes that tell the caller when to come back.
 func waitDemands() []attack {
 	busy := func(status int, retryAfter string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {

@@ -16,7 +16,7 @@ func registryAttacks() []attack {
 			}
 		}
 	}
-	others := func(n int, one string) string { return strings.Repeat(one+",", n) }
+	others := func(n int, item string) string { return strings.Repeat(item+",", n) }
 	registry := func(answer http.HandlerFunc) wrapper { return answerAt(registryPath, answer) }
 	attacks := []attack{
 		{name: "an endless registry", wrap: registry(flood(head(200, "\r\n{\"member\":["), megabyte()))},

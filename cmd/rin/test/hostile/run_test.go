@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/cmd/rin/test"
 )
 
-// outcome is the outcome of a run.
+// outcome is what a run printed, wrote and used.
 type outcome struct {
 	code    int
 	output  string   // everything that people read, on one line
@@ -63,13 +63,13 @@ func start(dir string, env []string, args ...string) (o outcome, outputs map[str
 		return outcome{}, nil, fmt.Errorf("start: %w", err)
 	}
 	watched := test.WatchMemory(cmd.Process.Pid)
-	_ = cmd.Wait() // the exit code tells
+	_ = cmd.Wait() // the exit code says how it ended
 	o = outcome{code: cmd.ProcessState.ExitCode(), took: time.Since(started), memory: watched()}
 	return o, map[string]string{"stdout": stdout.String(), "stderr": stderr.String()}, nil
 }
 
-// readAll adds the files of a directory, which may be missing, by name.
-func readAll(dir string, to map[string]string) error {
+// readAll adds the files of a directory to outputs, by name. The directory may be missing.
+func readAll(dir string, outputs map[string]string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {
 		return err
@@ -79,7 +79,7 @@ func readAll(dir string, to map[string]string) error {
 		if err != nil {
 			return err
 		}
-		to[filepath.Base(path)] = text
+		outputs[filepath.Base(path)] = text
 	}
 	return nil
 }

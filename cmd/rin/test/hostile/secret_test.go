@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// secretLeaks are nodes that issue more or longer secrets than the suite can search for.
+// secretLeaks returns nodes that issue more or longer secrets than the suite can search for.
 func secretLeaks() []attack {
 	var count atomic.Int64
 	issue := func(token func() string) wrapper {
@@ -28,10 +28,10 @@ func secretLeaks() []attack {
 		{name: "a list of nothing but a short token", profile: "funding", wrap: echoed("a")},
 		{name: "a list of nothing but a token", profile: "funding", wrap: echoed("abcdefgh")},
 		{name: "a token of 1 MB", typical: true, wrap: issue(func() string { return strings.Repeat("a", 1<<20) }), says: []string{"larger than any header"}},
-		{name: "tokens of 1 MB, each another", wrap: issue(func() string {
+		{name: "tokens of 1 MB, all different", wrap: issue(func() string {
 			return strings.Repeat("a", 1<<20) + fmt.Sprint(count.Add(1))
 		}), says: []string{"larger than any header"}},
-		{name: "tokens of 60 KB, each another", wrap: issue(func() string { return fmt.Sprintf("%0*d", 60<<10, count.Add(1)) })},
+		{name: "tokens of 60 KB, all different", wrap: issue(func() string { return fmt.Sprintf("%0*d", 60<<10, count.Add(1)) })},
 		{name: "a thousand tokens in each answer", wrap: issue(func() string {
 			var b strings.Builder
 			for range 1000 {

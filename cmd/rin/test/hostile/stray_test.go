@@ -29,7 +29,7 @@ type strays struct {
 // newStrays draws secrets.
 func newStrays() strays {
 	GinkgoHelper()
-	source := mathrand.NewChaCha8([32]byte{1}) // one random value in a thousand does not look random
+	source := mathrand.NewChaCha8([32]byte{1}) // fixed, because one random value in a thousand does not look random
 	draw := func(n int) string {
 		b := make([]byte, n)
 		_, _ = source.Read(b) // never fails
@@ -58,7 +58,7 @@ func newStrays() strays {
 	}
 }
 
-// all lists the secrets; of the PEM block the whole lines.
+// all lists the secrets. The PEM block is searched for by its two full lines.
 func (s strays) all() []string {
 	out := []string{s.member, s.nested, s.header, s.named, s.location, s.refusal, s.document, s.item}
 	for _, key := range append(slices.Clone(s.published), s.key) {
@@ -71,7 +71,7 @@ func (s strays) all() []string {
 	return append(out, strings.Split(s.pem, "\n")[1:3]...)
 }
 
-// public are texts that only resemble secrets; reports keep them.
+// public returns texts that only resemble secrets; reports show them.
 func public() map[string]string {
 	return map[string]string{
 		"uuid": "6f1c1c9e-8a51-4f6e-9d6b-0a3f4f1f2e11", "hash": "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
@@ -85,7 +85,7 @@ func (s strays) plant(path string, status int, h http.Header, body []byte) (int,
 	h.Set("X-Auth-Token", s.named)
 	h.Set("X-Public-Uuid", public()["uuid"])
 	shown := public()
-	if strings.HasSuffix(path, "/token") { // in a token answer, whatever has the form of a token is hidden, and from then on everywhere
+	if strings.HasSuffix(path, "/token") { // rin takes whatever has the form of a token in a token answer for one, and hides it everywhere
 		delete(shown, "etag")
 	} else {
 		h.Set("ETag", shown["etag"])
@@ -113,11 +113,11 @@ func (s strays) plant(path string, status int, h http.Header, body []byte) (int,
 		added["public-"+name] = text
 	}
 	text, err := json.Marshal(added)
-	at := strings.IndexByte(string(body), '{')
-	if err != nil || at < 0 || !json.Valid(body) || !strings.HasPrefix(strings.TrimLeft(string(body[at+1:]), " \n"), `"`) {
+	brace := strings.IndexByte(string(body), '{')
+	if err != nil || brace < 0 || !json.Valid(body) || !strings.HasPrefix(strings.TrimLeft(string(body[brace+1:]), " \n"), `"`) {
 		return status, body
 	}
-	return status, []byte(string(body[:at+1]) + string(text[1:len(text)-1]) + "," + string(body[at+1:]))
+	return status, []byte(string(body[:brace+1]) + string(text[1:len(text)-1]) + "," + string(body[brace+1:]))
 }
 
 // withKeys adds the private keys to a key set.

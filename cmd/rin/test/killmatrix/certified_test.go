@@ -20,13 +20,13 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// calls keeps the list small; every kind of funding is among the records.
+// calls is the number of funding calls: a short list that has every kind of funding.
 const calls = 10
 
-// now is the time at which every run begins.
+// now returns the time at which every run begins.
 func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
 
-// outcomes are what a run found, by requirement.
+// outcomes holds the results of a run, by requirement.
 type outcomes map[requirement.ID]report.Requirement
 
 // drawnRarely reports whether a run of standard effort may miss a deviation.
@@ -37,14 +37,14 @@ func drawnRarely(deviations []string) bool {
 	})
 }
 
-// certified certifies a node with the deviations and returns the outcome of each requirement. A node without deviations is served over TLS.
-func certified(ctx context.Context, deviations ...string) (outcomes, error) {
-	return certifiedAt(ctx, func(*target.Target) {}, deviations...)
+// certify certifies a node with the deviations and returns the outcome of each requirement. A node without deviations is served over TLS.
+func certify(ctx context.Context, deviations ...string) (outcomes, error) {
+	return certifyChanged(ctx, func(*target.Target) {}, deviations...)
 }
 
-// certifiedAt is [certified] for a target that is changed first.
-func certifiedAt(ctx context.Context, change func(t *target.Target), deviations ...string) (outcomes, error) {
-	result, err := resultAt(ctx, change, deviations...)
+// certifyChanged is [certify] for a target that is changed first.
+func certifyChanged(ctx context.Context, change func(t *target.Target), deviations ...string) (outcomes, error) {
+	result, err := certifyResult(ctx, change, deviations...)
 	return outcomesOf(result.Report), err
 }
 
@@ -57,9 +57,9 @@ func outcomesOf(r report.Report) outcomes {
 	return found
 }
 
-// resultAt returns the result from which [certifiedAt] takes the outcomes.
-func resultAt(ctx context.Context, change func(t *target.Target), deviations ...string) (conformance.Result, error) {
-	var none conformance.Result
+// certifyResult returns the result from which [certifyChanged] takes the outcomes.
+func certifyResult(ctx context.Context, change func(t *target.Target), deviations ...string) (conformance.Result, error) {
+	var failed conformance.Result
 	shared := test.NewClock(now())
 	config := sandbox.Config{
 		Seed: 1, Calls: calls, AsOf: now(), Clock: shared.Now, Pause: shared.Pause, Random: rand.NewChaCha8([32]byte{1}), Loopback: true, Deviations: deviations, Clients: test.Clients(),
@@ -70,35 +70,35 @@ func resultAt(ctx context.Context, change func(t *target.Target), deviations ...
 	}
 	node, err := sandbox.New(config)
 	if err != nil {
-		return none, err
+		return failed, err
 	}
 	base, stop, err := serve(node)
 	if err != nil {
-		return none, err
+		return failed, err
 	}
 	defer stop()
 	t, err := test.FullTarget(base, node, now())
 	if err != nil {
-		return none, err
+		return failed, err
 	}
 	if worksOnTLS(deviations) { // a real registry is another host, with a certificate of its own
 		t.Registry, t.RegistryDocument = "", registryOf(node, t.Registry)
 	}
 	t.Wait = new(target.DefaultWait)
 	if t.Seed, err = test.Seed(os.Getenv); err != nil {
-		return none, err
+		return failed, err
 	}
 	if drawnRarely(deviations) {
 		t.Effort = draw.Deep
 	}
 	change(&t)
-	t.Politeness.Concurrency = cmp.Or(t.Politeness.Concurrency, 1) // requests share the clock: a pause of one would count for all that are on their way
+	t.Politeness.Concurrency = cmp.Or(t.Politeness.Concurrency, 1) // requests share the clock: a pause of one request would count for all others in flight
 	result, err := conformance.Certify(ctx, t, conformance.Options{Inputs: conformance.Inputs{Suite: "test", Clock: shared.Now, Pause: shared.Pause}})
 	if err != nil {
-		return none, err
+		return failed, err
 	}
 	if !result.Log.Ended.Complete {
-		return none, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
+		return failed, fmt.Errorf("the run broke off: %s", result.Log.Ended.Cause)
 	}
 	return result, nil
 }

@@ -66,10 +66,10 @@ Written by `+"`make mutants`"+`; do not edit. Catalogue %s.
 	return err
 }
 
-func markdownDeviations(m verdict.Matrix, b *strings.Builder, title string, of func(verdict.Deviation) []requirement.ID) {
+func markdownDeviations(m verdict.Matrix, b *strings.Builder, title string, idsOf func(verdict.Deviation) []requirement.ID) {
 	title = "\n**" + title + ":**\n\n"
 	for _, d := range m.Deviations {
-		if list := of(d); len(list) > 0 {
+		if list := idsOf(d); len(list) > 0 {
 			fmt.Fprintf(b, "%s- `%s`: %s\n", title, d.Name, joinIDs(list))
 			title = ""
 		}
@@ -145,7 +145,7 @@ func matrixOf(deviations ...verdict.Deviation) verdict.Matrix {
 	return verdict.Matrix{Schema: verdict.MatrixVersion, Catalogue: "1.0.0", Requirements: ids{"TOK-01", "TOK-02", "TOK-03", "SEC-07"}, Deviations: deviations}
 }
 
-// exactMatrix has no misses and no surplus.
+// exactMatrix returns a matrix without misses and surplus.
 func exactMatrix() verdict.Matrix {
 	return matrixOf(
 		verdict.NewDeviation("token-missing", "No | token.", ids{"TOK-01"}, ids{"TOK-01"}),
@@ -153,7 +153,7 @@ func exactMatrix() verdict.Matrix {
 	)
 }
 
-// leakyMatrix has a survivor and a false alarm.
+// leakyMatrix returns a matrix with a survivor and a false alarm.
 func leakyMatrix() verdict.Matrix {
 	return matrixOf(
 		verdict.NewDeviation("token-missing", "No token.", ids{"TOK-01"}, nil),
@@ -216,12 +216,12 @@ var _ = Describe("The document of the matrix", func() {
 		if os.Getenv(recorder) != "" {
 			Skip("the matrix is being measured")
 		}
-		now := matrixMarkdown(verdict.RecordedMatrix())
+		current := matrixMarkdown(verdict.RecordedMatrix())
 		if os.Getenv("RIN_WRITE_MATRIX_DOCUMENT") != "" {
-			Expect(os.WriteFile(documentFile(), []byte(now), 0o644)).To(Succeed())
+			Expect(os.WriteFile(documentFile(), []byte(current), 0o644)).To(Succeed())
 		}
 		kept, err := os.ReadFile(documentFile())
 		Expect(err).NotTo(HaveOccurred())
-		Expect(now).To(Equal(string(kept)), "make generate updates it")
+		Expect(current).To(Equal(string(kept)), "make generate updates it")
 	})
 })

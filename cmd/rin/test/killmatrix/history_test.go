@@ -41,7 +41,7 @@ var _ = Describe("Ten runs of standard effort that keep their history", func() {
 		for _, d := range deviations {
 			noticed, earlier := 0, map[string][]string{}
 			for run := 1; run <= keptRuns && noticed == 0; run++ {
-				result, err := resultAt(ctx, func(t *target.Target) {
+				result, err := certifyResult(ctx, func(t *target.Target) {
 					t.Effort, t.Seed, t.Earlier = draw.Standard, draw.Seed(run), earlier
 				}, d.Name)
 				Expect(err).NotTo(HaveOccurred())

@@ -21,7 +21,7 @@ var _ = Describe("Judging", Serial, func() {
 	// the machine. It takes the best of several rounds, because other programs may use the processor. Allocations do not vary, so their limit is tight.
 	It("takes at most three times what decoding the bodies once takes, and allocates at most 1.35 times as much", func(ctx SpecContext) {
 		const limit, memoryLimit, rounds = 3.0, 1.35, 5
-		log := recorded(ctx, 60)
+		log := recordEvidence(ctx, 60)
 		best, memory := 1000.0, 1000.0
 		for range rounds {
 			decoding := costOf(func() { decodeBodies(log) })
@@ -35,7 +35,7 @@ var _ = Describe("Judging", Serial, func() {
 	})
 })
 
-// cost is what a piece of work takes.
+// cost is the time and the memory that a piece of work takes.
 type cost struct {
 	time   time.Duration
 	memory uint64 // allocated, in bytes
@@ -51,8 +51,9 @@ func costOf(work func()) cost {
 	return cost{elapsed, after.TotalAlloc - before.TotalAlloc}
 }
 
-// recorded certifies a correct node with so many calls for the profile funding, as the demo does, and returns the evidence.
-func recorded(ctx SpecContext, calls int) *evidence.Log {
+// recordEvidence certifies a correct node with so many calls for the profile funding, as the demo does, and returns the
+// evidence.
+func recordEvidence(ctx SpecContext, calls int) *evidence.Log {
 	GinkgoHelper()
 	clock := test.NewClock(now())
 	node, err := sandbox.New(sandbox.Config{

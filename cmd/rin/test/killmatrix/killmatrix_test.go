@@ -20,9 +20,9 @@ import (
 func worsened(clean, deviating outcomes) []requirement.ID {
 	var ids []requirement.ID
 	for _, r := range requirement.Catalogue() {
-		switch now := deviating[r.ID].Outcome; now {
+		switch outcome := deviating[r.ID].Outcome; outcome {
 		case requirement.Warn, requirement.Fail:
-			if verdict.Worse(now, clean[r.ID].Outcome) {
+			if verdict.Worse(outcome, clean[r.ID].Outcome) {
 				ids = append(ids, r.ID)
 			}
 		}
@@ -30,7 +30,8 @@ func worsened(clean, deviating outcomes) []requirement.ID {
 	return ids
 }
 
-// unused lists requirements on what a good node may do and this one does not: set cookies, name the end of a resource, ask for scopes, revoke tokens.
+// unused lists the requirements on optional behaviour that the sandbox does not have: cookies, a date at which a resource ends, scopes, revocation of
+// tokens.
 func unused() []requirement.ID { return []requirement.ID{"SEC-01", "VER-03", "BRR-20", "BRR-21"} }
 
 // describe lists the outcomes of requirements for a failure message.
@@ -62,7 +63,7 @@ var _ = Describe("The suite", Ordered, func() {
 		var err error
 		chosen, err = choice()
 		Expect(err).NotTo(HaveOccurred())
-		clean, err = certified(ctx)
+		clean, err = certify(ctx)
 		Expect(err).NotTo(HaveOccurred())
 	})
 
@@ -70,8 +71,8 @@ var _ = Describe("The suite", Ordered, func() {
 		var faults []string
 		for _, r := range requirement.Catalogue() {
 			j := clean[r.ID]
-			unused := j.Outcome == requirement.NotApplicable && slices.Contains(unused(), r.ID)
-			if j.Outcome != requirement.Pass && !unused && !slices.Contains(verdict.AttestedRequirements(), r.ID) {
+			isUnused := j.Outcome == requirement.NotApplicable && slices.Contains(unused(), r.ID)
+			if j.Outcome != requirement.Pass && !isUnused && !slices.Contains(verdict.AttestedRequirements(), r.ID) {
 				faults = append(faults, fmt.Sprintf("%s is %s: %s", r.ID, j.Outcome, j.Reason))
 			}
 		}

@@ -12,7 +12,7 @@ func BenchmarkMatrix(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	clean, err := certified(b.Context())
+	clean, err := certify(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -21,10 +21,10 @@ func BenchmarkMatrix(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	each := b.Elapsed() / time.Duration(b.N)
-	b.ReportMetric(each.Seconds(), "s/matrix")
+	duration := b.Elapsed() / time.Duration(b.N)
+	b.ReportMetric(duration.Seconds(), "s/matrix")
 	b.ReportMetric(float64(len(all.deviations)), "deviations")
-	if each > limit {
-		b.Errorf("the matrix took %s, the target is at most %s", each.Round(time.Second), limit)
+	if duration > limit {
+		b.Errorf("the matrix took %s, the target is at most %s", duration.Round(time.Second), limit)
 	}
 }

@@ -24,12 +24,12 @@ const atOnce = 4
 // measure certifies a node with each of the deviations. It returns the matrix, and describes each deviation that was not noticed exactly.
 func measure(ctx context.Context, clean outcomes, chosen selection) (verdict.Matrix, []string, error) {
 	deviations, texts := make([]verdict.Deviation, len(chosen.deviations)), make([]string, len(chosen.deviations))
-	group, together := errgroup.WithContext(ctx)
+	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	done := counter{of: len(chosen.deviations), started: time.Now()}
-	one := func(ctx context.Context, i int) error {
+	measureOne := func(ctx context.Context, i int) error {
 		d := chosen.deviations[i]
-		result, err := resultAt(ctx, func(*target.Target) {}, d.Name)
+		result, err := certifyResult(ctx, func(*target.Target) {}, d.Name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.Name, err)
 		}
@@ -47,12 +47,12 @@ func measure(ctx context.Context, clean outcomes, chosen selection) (verdict.Mat
 	for i := range chosen.deviations {
 		group.Go(func() error {
 			defer done.one()
-			return one(together, i)
+			return measureOne(groupCtx, i)
 		})
 	}
 	err := group.Wait()
 	if err == nil {
-		err = measureAlone(ctx, texts, one)
+		err = measureAlone(ctx, texts, measureOne)
 	}
 	return table(deviations), slices.DeleteFunc(texts, func(s string) bool { return s == "" }), err
 }
@@ -62,14 +62,14 @@ func unreadBy(log *evidence.Log, found outcomes) []string {
 	var out []string
 	catalogue := requirement.Catalogue()
 	for _, r := range catalogue {
-		whole := found[r.ID].Outcome
+		full := found[r.ID].Outcome
 		labels := requirement.NewJudge(catalogue, requirement.Read(&evidence.Log{})).Reads(r.ID)
-		if whole != requirement.Fail && whole != requirement.Warn || slices.Contains(labels, evidence.WholeRun) {
+		if full != requirement.Fail && full != requirement.Warn || slices.Contains(labels, evidence.WholeRun) {
 			continue
 		}
 		part := requirement.NewJudge(catalogue, requirement.Read(partOf(log, labels))).Judge(r.ID)
-		if part.Outcome == requirement.NotApplicable || verdict.Worse(whole, part.Outcome) {
-			out = append(out, fmt.Sprintf("%s is %s, not %s (%s)", r.ID, part.Outcome, whole, found[r.ID].Reason))
+		if part.Outcome == requirement.NotApplicable || verdict.Worse(full, part.Outcome) {
+			out = append(out, fmt.Sprintf("%s is %s, not %s (%s)", r.ID, part.Outcome, full, found[r.ID].Reason))
 		}
 	}
 	return out
@@ -99,7 +99,7 @@ const maxAlone = 3
 
 // measureAlone measures deviations that were not noticed exactly a second time, one after the other: while several nodes keep a machine busy, an answer may
 // come too late for a run. It prints their names, because a deviation that often needs a second time is not noticed reliably.
-func measureAlone(ctx context.Context, texts []string, one func(ctx context.Context, i int) error) error {
+func measureAlone(ctx context.Context, texts []string, measureOne func(ctx context.Context, i int) error) error {
 	var inexact []int
 	for i, s := range texts {
 		if s != "" {
@@ -111,14 +111,14 @@ func measureAlone(ctx context.Context, texts []string, one func(ctx context.Cont
 	}
 	for _, i := range inexact {
 		fmt.Printf("measured again, alone: %s\n", texts[i])
-		if err := one(ctx, i); err != nil {
+		if err := measureOne(ctx, i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// expected corrects the list of what got worse for requirements that the deviation breaks only in some draws: it leaves them out, and adds the broken
+// expected corrects the list of worse requirements for those that the deviation breaks only in some draws: it leaves them out, and adds the broken
 // requirements that they block.
 func expected(d fault.Deviation, worse []requirement.ID, deviating outcomes) []requirement.ID {
 	shown := func(id requirement.ID) bool { return slices.Contains(d.May, string(id)) }
@@ -134,8 +134,8 @@ func expected(d fault.Deviation, worse []requirement.ID, deviating outcomes) []r
 	return out
 }
 
-// withOpened returns the list of what got worse, with the requirements that the deviation makes inconclusive, as it should. A requirement that is not
-// inconclusive is removed from the list.
+// withOpened returns the requirements that got worse, and those that the deviation makes inconclusive on purpose. Of the latter it removes the ones
+// that are not inconclusive.
 func withOpened(d fault.Deviation, worse []requirement.ID, deviating outcomes) []requirement.ID {
 	opens := requirement.IDs(d.Opens)
 	out := slices.DeleteFunc(slices.Clone(worse), func(id requirement.ID) bool { return slices.Contains(opens, id) })
@@ -161,7 +161,7 @@ func judged(d fault.Deviation, worse []requirement.ID) []requirement.ID {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(requirement.IDs(d.Breaks), worse))))
 }
 
-// counter tells on stderr how far the matrix is, about ten times.
+// counter prints the progress on stderr, about ten times.
 type counter struct {
 	mu       sync.Mutex
 	of, done int

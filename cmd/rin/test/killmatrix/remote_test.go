@@ -10,12 +10,12 @@ import (
 
 var _ = Describe("The suite with the limits of a node elsewhere", func() {
 	remote := func(t *target.Target) {
-		t.Politeness.Rate, t.Politeness.Concurrency = 100*target.RemoteRate, target.RemoteConcurrency // limited, and the test does not take minutes
+		t.Politeness.Rate, t.Politeness.Concurrency = 100*target.RemoteRate, target.RemoteConcurrency // limited, but so fast that the test does not take minutes
 	}
 
-	DescribeTable("notices requests at the same time that a node confuses",
+	DescribeTable("notices that a node confuses simultaneous requests",
 		func(ctx SpecContext, deviation string, broken requirement.ID) {
-			found, err := certifiedAt(ctx, remote, deviation)
+			found, err := certifyChanged(ctx, remote, deviation)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(found[broken].Outcome).To(Equal(requirement.Fail), "%v", found[broken])
 		},

@@ -12,8 +12,8 @@ import (
 	"github.com/rin-network/rin/sandbox/fault"
 )
 
-// needsTLS reports whether a node is served over TLS. The good one is, so that every requirement applies to it, and so are those that break a requirement
-// that does not apply in cleartext. The others are certified in cleartext, which is quicker.
+// needsTLS reports whether a node is served over TLS. The node without deviations is, so that every requirement applies to it, and so are nodes that
+// break a requirement that does not apply in cleartext. The others are certified in cleartext, which is quicker.
 func needsTLS(deviations []string) bool {
 	return len(deviations) == 0 || worksOnTLS(deviations) || slices.ContainsFunc(deviations, func(name string) bool {
 		d, err := fault.FindDeviation(name)

@@ -16,7 +16,7 @@ var _ = Describe("The report on a wrong node", func() {
 
 	// words are what the operator reads of a requirement: reason, fix and notes.
 	DescribeTable("says what helps", func(ctx SpecContext, deviation string, change func(*target.Target), id requirement.ID, words ...string) {
-		found, err := certifiedAt(ctx, change, deviation)
+		found, err := certifyChanged(ctx, change, deviation)
 		Expect(err).NotTo(HaveOccurred())
 		r := found[id]
 		Expect(r.Outcome).To(BeElementOf(requirement.Warn, requirement.Fail, requirement.Blocked), "%s: %s", id, r.Reason)

@@ -22,20 +22,20 @@ import (
 	"github.com/rin-network/rin/sandbox"
 )
 
-// now is the time of every run, so that dates in values do not differ between them.
+// now returns the time of every run, so that dates in values do not differ between them.
 func now() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
 
-// received is what a node saw of a run.
+// received holds the requests that a node received in a run.
 type received struct {
 	// marks are header fields, paths, parts of queries and of forms, and bearer values.
 	marks map[string]bool
-	// order are the request lines, and good says which of them were answered with 2xx.
+	// order lists the request lines; good says for each whether it was answered with 2xx.
 	order []string
 	good  []bool
 }
 
-// once lists the request lines that came once.
-func (r received) once() []string {
+// uniqueLines lists the request lines that came exactly once.
+func (r received) uniqueLines() []string {
 	times := map[string]int{}
 	for _, line := range r.order {
 		times[line]++
@@ -43,7 +43,7 @@ func (r received) once() []string {
 	return slices.DeleteFunc(slices.Clone(r.order), func(line string) bool { return times[line] > 1 })
 }
 
-// receivedOf certifies a sandbox blindly and returns what it was sent.
+// receivedOf certifies a sandbox in blind mode and returns the requests that it received.
 func receivedOf(seed draw.Seed) received {
 	GinkgoHelper()
 	clock := test.NewClock(now())
@@ -112,14 +112,15 @@ func marksIn(r *http.Request, body string) []string {
 	return out
 }
 
-// ordinary says what clients of the network send, and so may every run: an expression for marks, and why nobody can be recognised by it.
+// ordinary returns expressions for marks that any client of the network may send, each with the reason why nobody can be recognised by
+// it.
 func ordinary() map[string]string {
 	const id = "demo-[a-z-]+" // the clients of the run
 	return map[string]string{
 		`method (GET|POST|HEAD|OPTIONS|PROPFIND|SEARCH|REPORT)`:                                                      "clients, browsers, health checks and file managers use these methods",
 		`header User-Agent: Go-http-client/1\.1`:                                                                     "the library of many clients; a run that is not blind names rin",
 		`header (Connection|Content-Length|Accept-Encoding|Accept|Accept-Language|Authorization): .*`:                "libraries add these; the operator gave the credentials",
-		`header (If-None-Match|If-Modified-Since): .*`:                                                               "what the node said before",
+		`header (If-None-Match|If-Modified-Since): .*`:                                                               "the node sent these values before",
 		`header Access-Control-Request-(Method|Headers): .*`:                                                         "browsers ask before they call another origin",
 		`header Content-Type: (application/(x-www-form-urlencoded(; charset=UTF-8)?|json)|text/plain)`:               "the forms of token requests; the interface document asks for JSON of GET requests, too, and browsers send text",
 		`header X-(Http-Method-Override|Http-Method|Method-Override|Forwarded-Method|Original-Method): [A-Za-z]+`:    "proxies and forms of browsers override methods",
@@ -160,8 +161,8 @@ var _ = Describe("Runs of different seeds", Ordered, ContinueOnFailure, func() {
 	It("have an order of their own, with good calls between bad ones", func() {
 		first, second := runs[0], runs[1]
 		var common []int // places in the first run, in the order of the second
-		for _, line := range second.once() {
-			if i := slices.Index(first.once(), line); i >= 0 {
+		for _, line := range second.uniqueLines() {
+			if i := slices.Index(first.uniqueLines(), line); i >= 0 {
 				common = append(common, i)
 			}
 		}
@@ -185,7 +186,7 @@ var _ = Describe("Runs of different seeds", Ordered, ContinueOnFailure, func() {
 				}
 				longest = max(longest, series)
 			}
-			Expect(longest).To(BeNumerically("<", len(run.good)/10), "refused requests in a row, of %d: on a busy machine, what is left at the end is one lane of them", len(run.good))
+			Expect(longest).To(BeNumerically("<", len(run.good)/10), "refused requests in a row, of %d: on a busy machine, the last requests may all come from one lane", len(run.good))
 		}
 	})
 })

@@ -30,20 +30,20 @@ type load struct {
 
 func (l load) rate() float64 { return float64(len(l.waits)) / l.took.Seconds() }
 
-// String tells how long answers took.
+// String says how long answers took.
 func (l load) String() string {
 	if len(l.waits) == 0 {
 		return "no answers"
 	}
 	sorted := slices.Sorted(slices.Values(l.waits))
-	at := func(part float64) time.Duration {
+	quantile := func(part float64) time.Duration {
 		return sorted[int(part*float64(len(sorted)-1))].Round(10 * time.Microsecond)
 	}
-	return fmt.Sprintf("%d answers, half within %s, 99 %% within %s, all within %s", len(sorted), at(0.5), at(0.99), at(1))
+	return fmt.Sprintf("%d answers, half within %s, 99 %% within %s, all within %s", len(sorted), quantile(0.5), quantile(0.99), quantile(1))
 }
 
 // load sends requests for some time at a rate, or as fast as they are answered if the rate is 0.
-func (s soaking) load(ctx context.Context, length time.Duration, perSecond float64) load {
+func (s process) load(ctx context.Context, length time.Duration, perSecond float64) load {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
 	pace := rate.NewLimiter(rate.Inf, 0)
@@ -64,9 +64,9 @@ func (s soaking) load(ctx context.Context, length time.Duration, perSecond float
 	return all
 }
 
-// ask is one of the clients. It sends a fixed sequence of requests again and again: mostly details and info, some pages, now and then a token, and requests
-// of a careless client.
-func (s soaking) ask(ctx context.Context, pace *rate.Limiter, offset int) load {
+// ask runs one of the clients. It sends a fixed sequence of requests again and again: mostly details and info, some pages, now and then a token, and
+// requests of a careless client.
+func (s process) ask(ctx context.Context, pace *rate.Limiter, offset int) load {
 	var l load
 	token, err := s.token()
 	if err != nil {
@@ -97,7 +97,7 @@ func (s soaking) ask(ctx context.Context, pace *rate.Limiter, offset int) load {
 	return l
 }
 
-func (s soaking) token() (string, error) {
+func (s process) token() (string, error) {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"demo-client"}, "client_secret": {s.secret}}
 	answer, err := s.client.PostForm(s.base+"/oauth/token", form)
 	if err != nil {
@@ -108,14 +108,14 @@ func (s soaking) token() (string, error) {
 		Token string `json:"access_token"`
 	}
 	if err := json.NewDecoder(answer.Body).Decode(&granted); err != nil || granted.Token == "" {
-		return "", fmt.Errorf("token: expected one, got status %d: %w", answer.StatusCode, err)
+		return "", fmt.Errorf("expected a token, got status %d: %w", answer.StatusCode, err)
 	}
 	_, err = io.Copy(io.Discard, answer.Body)
 	return granted.Token, err
 }
 
-// get asks for a path as a page in a browser does, and expects a status and JSON.
-func (s soaking) get(path, token string, status int) error {
+// get requests a path as a page in a browser does, and expects this status and JSON.
+func (s process) get(path, token string, status int) error {
 	request, err := http.NewRequest(http.MethodGet, s.base+path, nil)
 	if err != nil {
 		return err

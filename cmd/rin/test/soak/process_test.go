@@ -17,14 +17,14 @@ import (
 	"github.com/onsi/gomega/gexec"
 )
 
-// soaking is a sandbox of the built binary.
-type soaking struct {
+// process is a running sandbox of the built binary.
+type process struct {
 	base, control, secret string
 	session               *gexec.Session
 	client                *http.Client
 }
 
-func start(binary string) soaking {
+func start(binary string) process {
 	GinkgoHelper()
 	cmd := exec.Command(binary, "sandbox", "--addr", "127.0.0.1:0", "--control", "127.0.0.1:0", "--calls", "1000", "--cors", "http://localhost:5173",
 		"--deviate", "token-type-in-lower-case")
@@ -38,22 +38,22 @@ func start(binary string) soaking {
 		Expect(match).To(HaveLen(2), pattern)
 		return string(match[1])
 	}
-	return soaking{
+	return process{
 		base: found(`listening on (\S+)`), control: found(`control +(\S+)`), secret: found(`client +demo-client \(.*\n +secret +(\S+)`), session: session,
 		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true}},
 	}
 }
 
-// footprint is what the process takes.
+// footprint is the memory and the goroutines of the process.
 type footprint struct{ resident, heap, goroutines float64 }
 
-// String returns the footprint for people.
 func (f footprint) String() string {
 	return fmt.Sprintf("%.1f MB resident, %.1f MB on the heap, %.0f goroutines", f.resident/(1<<20), f.heap/(1<<20), f.goroutines)
 }
 
-// memory returns the median of some samples, because the garbage collector makes single ones vary. Nothing else runs meanwhile.
-func (s soaking) memory() footprint {
+// memory returns the median of some samples, because the garbage collector makes single samples vary. Call it while no load
+// runs.
+func (s process) memory() footprint {
 	GinkgoHelper()
 	var resident, heap, goroutines []float64
 	for range 5 {
@@ -68,10 +68,10 @@ func (s soaking) memory() footprint {
 		}
 		resident, heap, goroutines = append(resident, residentOf(s.session.Command.Process.Pid)), append(heap, figure("go_memstats_heap_alloc_bytes")), append(goroutines, figure("go_goroutines"))
 	}
-	return footprint{middle(resident), middle(heap), middle(goroutines)}
+	return footprint{median(resident), median(heap), median(goroutines)}
 }
 
-func (s soaking) figures() string {
+func (s process) figures() string {
 	GinkgoHelper()
 	answer, err := s.client.Get(s.control + "/metrics")
 	Expect(err).NotTo(HaveOccurred())
@@ -81,9 +81,9 @@ func (s soaking) figures() string {
 	return string(body)
 }
 
-func middle(of []float64) float64 {
-	slices.Sort(of)
-	return of[len(of)/2]
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
 }
 
 // residentOf returns the resident size of a process in bytes. It skips the test on a system that does not report it.

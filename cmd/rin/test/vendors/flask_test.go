@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// flask is a small Python service with introspected tokens. Its info is public, its data is not; its document was copied from the
-// network's, where a list is declared as one object, and says nothing of paging or security.
+// flask returns a small Python service with introspected tokens. Its info is public, its data is not. Its document is a copy of
+// the network's: it declares a list as one object, and says nothing of paging or security.
 func flask() product {
 	return product{
 		tokenPath: "/token", infoPath: "/info/v1/info", specPath: "/funding/v1/openapi.json", basePath: "/funding",
@@ -66,12 +66,12 @@ func flaskToken(w http.ResponseWriter, r *http.Request, b *accounts) {
 		}
 		refuse(http.StatusUnauthorized, "invalid_client")
 	default:
-		answer(w, http.StatusOK, "application/json", map[string]any{"access_token": b.opaque(id), "token_type": "Bearer", "expires_in": 3600})
+		answer(w, http.StatusOK, "application/json", map[string]any{"access_token": b.issueOpaque(id), "token_type": "Bearer", "expires_in": 3600})
 	}
 }
 
 func flaskFundings(w http.ResponseWriter, r *http.Request, b *accounts) {
-	// Only the exact scheme, one blank: that is how it was written.
+	// This service accepts only the exact scheme and one blank.
 	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	id, ok := b.client(token)
 	switch {

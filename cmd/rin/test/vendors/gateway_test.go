@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// gateway is a service behind an API gateway: it routes before it looks at tokens, limits the rate now and then, compresses, sends
-// chunks, redirects to the path with a slash, and knows neither HEAD nor upper-case letters in token_type.
+// gateway returns a service behind an API gateway: it routes before it looks at tokens, limits the rate now and then, compresses,
+// sends chunks, redirects to the path with a slash, and knows neither HEAD nor upper-case letters in token_type.
 func gateway() product {
 	const calls = "/api/v2/funding-calls/"
 	paths := map[string]bool{"/oauth/token": true, "/api/v2/info/": true, "/api/v2/spec.json": true, calls: true}
@@ -73,7 +73,7 @@ func gatewayToken(w http.ResponseWriter, r *http.Request, b *accounts) {
 		}
 		refuse(status, "invalid_client", "Invalid client authentication")
 	default:
-		answer(w, http.StatusOK, "application/json; charset=utf-8", map[string]any{"token_type": "bearer", "access_token": b.opaque(id), "expires_in": 7200})
+		answer(w, http.StatusOK, "application/json; charset=utf-8", map[string]any{"token_type": "bearer", "access_token": b.issueOpaque(id), "expires_in": 7200})
 	}
 }
 

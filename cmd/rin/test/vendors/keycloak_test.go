@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// keycloakAndSpring is Keycloak as authorization server, and a resource server of Spring Boot whose document springdoc writes.
+// keycloakAndSpring returns Keycloak as authorization server, and a resource server of Spring Boot whose document springdoc
+// writes.
 func keycloakAndSpring() product {
 	const realm = "/realms/research/protocol/openid-connect/token"
 	return product{
@@ -61,13 +62,14 @@ func keycloakToken(w http.ResponseWriter, r *http.Request, origin string, b *acc
 	default:
 		now := time.Now().Unix()
 		answer(w, http.StatusOK, "application/json", map[string]any{
-			"access_token": b.jwt(id, map[string]any{"exp": now + 300, "iat": now, "iss": origin + "/realms/research", "typ": "Bearer", "azp": id, "sub": "c0ffee00-0000-4000-8000-00000000c0de"}),
+			"access_token": b.issueJWT(id, map[string]any{"exp": now + 300, "iat": now, "iss": origin + "/realms/research", "typ": "Bearer", "azp": id, "sub": "c0ffee00-0000-4000-8000-00000000c0de"}),
 			"expires_in":   300, "refresh_expires_in": 0, "token_type": "Bearer", "not-before-policy": 0, "scope": "profile email",
 		})
 	}
 }
 
-// springResource is a filter chain with oauth2ResourceServer() and its handlers.
+// springResource answers like a filter chain of Spring Security with oauth2ResourceServer(), and
+// the handlers behind it.
 func springResource(w http.ResponseWriter, r *http.Request, origin string, b *accounts) {
 	for name, value := range map[string]string{
 		"X-Content-Type-Options": "nosniff", "X-XSS-Protection": "0", "X-Frame-Options": "DENY", "Pragma": "no-cache", "Expires": "0",
@@ -118,7 +120,7 @@ func springResource(w http.ResponseWriter, r *http.Request, origin string, b *ac
 			map[string]any{"name": "CALL", "majorVersion": 1, "minorVersion": 4, "url": origin + "/ris/funding/v1/calls/{id}"},
 		}}})
 	case isDetail:
-		i := slices.IndexFunc(springCalls(), func(c map[string]any) bool { return fmtID(c["id"]) == detail })
+		i := slices.IndexFunc(springCalls(), func(c map[string]any) bool { return formatID(c["id"]) == detail })
 		if i < 0 {
 			problem(http.StatusNotFound)
 			return
@@ -129,9 +131,10 @@ func springResource(w http.ResponseWriter, r *http.Request, origin string, b *ac
 	}
 }
 
-func fmtID(v any) string { return strconv.Itoa(v.(int)) }
+func formatID(v any) string { return strconv.Itoa(v.(int)) }
 
-// springPage is a page of Spring Data, which ignores page numbers that are not numbers.
+// springPage answers with a page as Spring Data does, which ignores page numbers that are not
+// numbers.
 func springPage(w http.ResponseWriter, r *http.Request) {
 	all := springCalls()
 	if kind := r.URL.Query().Get("type"); kind != "" {
@@ -170,14 +173,15 @@ func springCalls() []map[string]any {
 	return out
 }
 
-// springdoc is a document as springdoc-openapi writes it: */*, no security, the servers entry of an application behind a proxy.
+// springdoc returns a document as springdoc-openapi writes it: with the media type */*, without security, and with the server
+// URL of an application behind a proxy.
 func springdoc() map[string]any {
 	type object = map[string]any
 	ref := func(name string) object { return object{"$ref": "#/components/schemas/" + name} }
 	ok := func(schema object) object {
 		return object{"200": object{"description": "OK", "content": object{"*/*": object{"schema": schema}}}}
 	}
-	whole := object{"type": "integer", "format": "int32"}
+	int32Schema := object{"type": "integer", "format": "int32"}
 	return object{
 		"openapi": "3.0.1", "info": object{"title": "OpenAPI definition", "version": "v0"},
 		"servers": []any{object{"url": "http://backend:8080/ris/funding", "description": "Generated server url"}},
@@ -199,11 +203,11 @@ func springdoc() map[string]any {
 				"deadline": object{"type": "string", "format": "date-time"}, "start": object{"type": "string", "format": "date"}, "link": object{"type": "string", "nullable": true},
 			}},
 			"PageCall": object{"type": "object", "properties": object{
-				"totalPages": whole, "totalElements": object{"type": "integer", "format": "int64"}, "size": whole, "number": whole, "numberOfElements": whole,
+				"totalPages": int32Schema, "totalElements": object{"type": "integer", "format": "int64"}, "size": int32Schema, "number": int32Schema, "numberOfElements": int32Schema,
 				"content": object{"type": "array", "items": ref("Call")}, "sort": ref("SortObject"), "pageable": ref("PageableObject"),
 				"first": object{"type": "boolean"}, "last": object{"type": "boolean"}, "empty": object{"type": "boolean"},
 			}},
-			"PageableObject": object{"type": "object", "properties": object{"offset": object{"type": "integer", "format": "int64"}, "sort": ref("SortObject"), "pageSize": whole, "pageNumber": whole}},
+			"PageableObject": object{"type": "object", "properties": object{"offset": object{"type": "integer", "format": "int64"}, "sort": ref("SortObject"), "pageSize": int32Schema, "pageNumber": int32Schema}},
 			"SortObject":     object{"type": "object", "properties": object{"empty": object{"type": "boolean"}, "sorted": object{"type": "boolean"}, "unsorted": object{"type": "boolean"}}},
 		}},
 	}

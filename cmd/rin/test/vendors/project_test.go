@@ -16,8 +16,8 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// projects is a node of the network that has no funding calls: it lists research projects. Its document has the faults of the network's own: it
-// declares a list as one object, misspells a status and a level, and says nothing of errors or security. The data is right.
+// projects returns a node of the network that has no funding calls: it lists research projects. Its document has the faults of the network's
+// document: it declares a list as one object, misspells a status and a level, and says nothing of errors or security. The data is right.
 func projects(document string) product {
 	return product{
 		tokenPath: "/token", infoPath: "/info/v1/info", specPath: "/project/v1/openapi.json", basePath: "/project", profile: requirement.API,
@@ -29,14 +29,14 @@ func projects(document string) product {
 				case r.URL.Path == "/token":
 					flaskToken(w, r, b)
 				case below:
-					if projectReader(w, r, b) {
+					if mayReadProjects(w, r, b) {
 						answerProjects(w, strings.TrimPrefix(id, "/"), records)
 					}
 				case r.Method != http.MethodGet && r.Method != http.MethodHead:
 					w.Header().Set("Allow", "HEAD, GET")
 					flaskError(w, http.StatusMethodNotAllowed)
 				case r.URL.Path == "/info/v1/info":
-					if projectReader(w, r, b) {
+					if mayReadProjects(w, r, b) {
 						answer(w, http.StatusOK, "application/json", map[string]any{"endpoints": map[string]any{"project": []any{
 							map[string]any{"name": "PROJECTS", "majorVersion": 1, "minorVersion": 0, "url": origin + "/project/v1/projects"},
 						}}})
@@ -52,8 +52,8 @@ func projects(document string) product {
 	}
 }
 
-// projectReader reports whether a request may read, and refuses it otherwise.
-func projectReader(w http.ResponseWriter, r *http.Request, b *accounts) bool {
+// mayReadProjects reports whether a request may read. If not, it refuses the request.
+func mayReadProjects(w http.ResponseWriter, r *http.Request, b *accounts) bool {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	id, known := b.client(token)
 	switch {
@@ -127,13 +127,13 @@ func publishedProjects() (string, bool) {
 }
 
 var _ = Describe("A node without funding calls", func() {
-	It("is certified for the profile api, and what its document gets wrong is named", func(ctx SpecContext) {
+	It("is certified for the profile api, with the faults of its document named", func(ctx SpecContext) {
 		documents := []string{projectDocument}
 		if text, given := publishedProjects(); given {
 			documents = append(documents, text)
 		}
 		for _, document := range documents {
-			found := projects(document).certified(ctx, nil)
+			found := projects(document).certify(ctx, nil)
 			short, long := remarks(found)
 			Expect(found.Verdict.Decision).To(Equal(verdict.Certified), long)
 			Expect(found.Profile).To(BeEquivalentTo("api"))
@@ -145,7 +145,7 @@ var _ = Describe("A node without funding calls", func() {
 	It("is certified for the profile api if nobody chose a profile", func(ctx SpecContext) {
 		p := projects(projectDocument)
 		p.profile = "none"
-		found := p.certified(ctx, nil)
+		found := p.certify(ctx, nil)
 		_, long := remarks(found)
 		Expect(found.Profile).To(BeEquivalentTo("api"))
 		Expect(found.Verdict.Decision).To(Equal(verdict.Certified), long)
@@ -154,7 +154,7 @@ var _ = Describe("A node without funding calls", func() {
 	It("is not certified for the profile funding", func(ctx SpecContext) {
 		p := projects(projectDocument)
 		p.profile = requirement.Funding
-		found := p.certified(ctx, nil)
+		found := p.certify(ctx, nil)
 		short, long := remarks(found)
 		Expect(found.Verdict.Decision).To(Equal(verdict.Repeat), long)
 		Expect(short).To(ContainElement("SPC-08 inconclusive"))
@@ -162,17 +162,17 @@ var _ = Describe("A node without funding calls", func() {
 	})
 
 	It("gets a finding for a URL of its info that does not exist", func(ctx SpecContext) {
-		found := projects(projectDocument).certified(ctx, editing(exactly("/info/v1/info"), "/v1/projects", "/v2/projects"))
-		Expect(failed(found)).To(ConsistOf(BeEquivalentTo("INF-05"), BeEquivalentTo("INF-06")))
+		found := projects(projectDocument).certify(ctx, editing(exactly("/info/v1/info"), "/v1/projects", "/v2/projects"))
+		Expect(failedIDs(found)).To(ConsistOf(BeEquivalentTo("INF-05"), BeEquivalentTo("INF-06")))
 	})
 
 	data := func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/project/v1/projects") }
 	swap := func(old, changed string) func(http.Handler) http.Handler { return editing(data, old, changed) }
 	DescribeTable("is refused for what nodes of the network got wrong", func(ctx SpecContext, wrap func(http.Handler) http.Handler, rule string) {
-		found := projects(projectDocument).certified(ctx, wrap)
+		found := projects(projectDocument).certify(ctx, wrap)
 		_, long := remarks(found)
 		Expect(found.Verdict.Decision).To(Equal(verdict.NotCertified), long)
-		Expect(failed(found)).To(ContainElement(BeEquivalentTo(rule)), long)
+		Expect(failedIDs(found)).To(ContainElement(BeEquivalentTo(rule)), long)
 	},
 		Entry("the list is one record, as the document says and no client expects", firstOnly(exactly("/project/v1/projects")), "PAG-01"),
 		Entry("a status that the document does not know", swap(`"ACTIVE"`, `"RUNNING"`), "API-06"),
@@ -188,13 +188,13 @@ var _ = Describe("A node without funding calls", func() {
 	)
 })
 
-// exactly chooses the requests with a path.
+// exactly returns a condition for requests with this path.
 func exactly(path string) func(*http.Request) bool {
 	return func(r *http.Request) bool { return strings.TrimSuffix(r.URL.Path, "/") == path }
 }
 
-// failed lists the failed requirements.
-func failed(r report.Report) (ids []requirement.ID) {
+// failedIDs lists the failed requirements.
+func failedIDs(r report.Report) (ids []requirement.ID) {
 	for _, q := range r.Requirements {
 		if q.Outcome == requirement.Fail {
 			ids = append(ids, q.ID)
@@ -203,7 +203,7 @@ func failed(r report.Report) (ids []requirement.ID) {
 	return ids
 }
 
-// firstOnly leaves the first record of a list, and no list around it.
+// firstOnly replaces a list by its first record.
 func firstOnly(when func(*http.Request) bool) func(http.Handler) http.Handler {
 	return replacing(when, func(status int, body []byte) (int, []byte) {
 		var records []json.RawMessage

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// springServer is Spring Authorization Server before a service of two calls, whose document has version 3.1 and whose ids are DOIs.
+// springServer returns Spring Authorization Server before a service with two calls, whose document is OpenAPI 3.1 and whose ids are
+// DOIs.
 func springServer() product {
 	return product{
 		tokenPath: "/oauth2/token", infoPath: "/v1/info/", specPath: "/v1/openapi.json", basePath: "/",
@@ -57,7 +58,7 @@ func springToken(w http.ResponseWriter, r *http.Request, b *accounts) {
 	case f.Get("scope") != "":
 		refuse(http.StatusBadRequest, "invalid_scope")
 	default:
-		answer(w, http.StatusOK, "application/json;charset=UTF-8", map[string]any{"access_token": b.opaque(id), "token_type": "Bearer", "expires_in": 299})
+		answer(w, http.StatusOK, "application/json;charset=UTF-8", map[string]any{"access_token": b.issueOpaque(id), "token_type": "Bearer", "expires_in": 299})
 	}
 }
 
@@ -85,7 +86,7 @@ func doiService(w http.ResponseWriter, r *http.Request, origin string, b *accoun
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
-	missing := func() {
+	answerMissing := func() {
 		answer(w, http.StatusNotFound, "application/problem+json", map[string]any{"title": "Not Found", "status": 404})
 	}
 	switch {
@@ -104,12 +105,12 @@ func doiService(w http.ResponseWriter, r *http.Request, origin string, b *accoun
 	case detail:
 		i := slices.IndexFunc(all, func(c map[string]any) bool { return c["id"] == doi })
 		if i < 0 {
-			missing()
+			answerMissing()
 			return
 		}
 		answer(w, http.StatusOK, "application/json", all[i])
 	default:
-		missing()
+		answerMissing()
 	}
 }
 

@@ -23,11 +23,11 @@ import (
 	"github.com/rin-network/rin/conformance/verdict"
 )
 
-// product imitates a node as it is built from well-known software. Nothing of it is the sandbox's: what is common to both would
-// hide a misunderstanding that they share.
+// product imitates a node that is built from well-known software. It shares no code with the sandbox, because a
+// misunderstanding in shared code would stay hidden.
 type product struct {
 	tokenPath, infoPath, specPath, basePath string
-	profile                                 requirement.Profile // without it funding; "none" leaves the choice to the run
+	profile                                 requirement.Profile // funding if empty; "none" leaves the choice to the run
 	// serve makes the node; origin is its own scheme and host.
 	serve func(origin string, b *accounts) http.Handler
 }
@@ -65,11 +65,12 @@ func (b *accounts) client(token string) (id string, ok bool) {
 	return id, ok
 }
 
-// opaque issues a random token.
-func (b *accounts) opaque(id string) string { return b.issue(id, rand.Text()) }
+// issueOpaque issues a random token.
+func (b *accounts) issueOpaque(id string) string { return b.issue(id, rand.Text()) }
 
-// jwt issues a token in the form of a JWT. The node looks it up instead of checking its signature.
-func (b *accounts) jwt(id string, claims map[string]any) string {
+// issueJWT issues a token in the form of a JWT. The node looks it up instead of checking its
+// signature.
+func (b *accounts) issueJWT(id string, claims map[string]any) string {
 	part := func(v any) string {
 		text, err := json.Marshal(v)
 		Expect(err).NotTo(HaveOccurred())
@@ -83,19 +84,19 @@ func (b *accounts) jwt(id string, claims map[string]any) string {
 func answer(w http.ResponseWriter, status int, mediaType string, body any) {
 	w.Header().Set("Content-Type", mediaType)
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // a client that is gone
+	_ = json.NewEncoder(w).Encode(body) // fails only if the client is gone
 }
 
-// at returns the URL of a product's path.
-func at(origin, path string) string {
+// urlAt returns the URL of a product's path.
+func urlAt(origin, path string) string {
 	if path == "" {
 		return ""
 	}
 	return origin + path
 }
 
-// certified runs the suite on a product; wrap may be nil.
-func (p product) certified(ctx context.Context, wrap func(http.Handler) http.Handler) report.Report {
+// certify runs the suite on a product; wrap may be nil.
+func (p product) certify(ctx context.Context, wrap func(http.Handler) http.Handler) report.Report {
 	GinkgoHelper()
 	server := httptest.NewUnstartedServer(nil)
 	origin := "http://" + server.Listener.Addr().String()
@@ -106,7 +107,7 @@ func (p product) certified(ctx context.Context, wrap func(http.Handler) http.Han
 	server.Start()
 	DeferCleanup(server.Close)
 	result, err := conformance.Certify(ctx, target.Target{
-		TokenURL: at(origin, p.tokenPath), InfoURL: at(origin, p.infoPath), SpecURL: at(origin, p.specPath), BaseURL: at(origin, p.basePath),
+		TokenURL: urlAt(origin, p.tokenPath), InfoURL: urlAt(origin, p.infoPath), SpecURL: urlAt(origin, p.specPath), BaseURL: urlAt(origin, p.basePath),
 		Profile: strings.TrimPrefix(string(cmp.Or(p.profile, requirement.Funding)), "none"), Seed: 1,
 		Credentials: target.Credentials{ClientID: firstClient, ClientSecret: target.NewSecret(firstSecret)},
 		Second:      &target.Credentials{ClientID: secondClient, ClientSecret: target.NewSecret(secondSecret)},
@@ -141,7 +142,7 @@ func remarks(r report.Report) (short []string, long string) {
 
 var _ = Describe("Nodes of known vendors", func() {
 	DescribeTable("are certified, with the warnings that their software earns", func(ctx SpecContext, p product, expected ...string) {
-		found := p.certified(ctx, nil)
+		found := p.certify(ctx, nil)
 		short, long := remarks(found)
 		GinkgoWriter.Println(long)
 		Expect(short).To(Equal(expected), long)
@@ -159,8 +160,8 @@ var _ = Describe("Nodes of known vendors", func() {
 })
 
 var _ = Describe("Warnings of known vendors", func() {
-	DescribeTable("are folded into one block for each vendor", func(ctx SpecContext, p product, blocks ...string) {
-		found := p.certified(ctx, nil)
+	DescribeTable("are grouped into one block for each vendor", func(ctx SpecContext, p product, blocks ...string) {
+		found := p.certify(ctx, nil)
 		var text strings.Builder
 		Expect(report.WriteMarkdown(&text, found)).To(Succeed())
 		var titles []string
@@ -185,7 +186,8 @@ func basicClient(r *http.Request) (id, secret string, given bool) {
 	return id, secret, given && wrongID == nil && wrongSecret == nil
 }
 
-// form reads a token request as servlets do.
+// form returns the parameters in the body of a token request, and none if the body or the query is
+// malformed.
 func form(r *http.Request) url.Values {
 	if r.ParseForm() != nil {
 		return url.Values{}

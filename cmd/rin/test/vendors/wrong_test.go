@@ -61,12 +61,12 @@ func replacing(when func(*http.Request) bool, change func(status int, body []byt
 				next.ServeHTTP(w, r)
 				return
 			}
-			kept := httptest.NewRecorder()
-			next.ServeHTTP(kept, r)
-			for name, values := range kept.Header() {
+			recorded := httptest.NewRecorder()
+			next.ServeHTTP(recorded, r)
+			for name, values := range recorded.Header() {
 				w.Header()[name] = values
 			}
-			status, body := change(kept.Code, kept.Body.Bytes())
+			status, body := change(recorded.Code, recorded.Body.Bytes())
 			w.WriteHeader(status)
 			_, _ = w.Write(body)
 		})
@@ -89,17 +89,17 @@ func allOf(conditions ...func(*http.Request) bool) func(*http.Request) bool {
 func insteadOfRefusal(when func(*http.Request) bool, answers http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			kept := httptest.NewRecorder()
-			next.ServeHTTP(kept, r)
-			if when(r) && kept.Code == http.StatusUnauthorized && strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
+			recorded := httptest.NewRecorder()
+			next.ServeHTTP(recorded, r)
+			if when(r) && recorded.Code == http.StatusUnauthorized && strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
 				answers(w, r)
 				return
 			}
-			for name, values := range kept.Header() {
+			for name, values := range recorded.Header() {
 				w.Header()[name] = values
 			}
-			w.WriteHeader(kept.Code)
-			_, _ = w.Write(kept.Body.Bytes())
+			w.WriteHeader(recorded.Code)
+			_, _ = w.Write(recorded.Body.Bytes())
 		})
 	}
 }
@@ -114,7 +114,7 @@ func onlySuccess(body string) func(int, []byte) (int, []byte) {
 	}
 }
 
-func says(status int, mediaType, body string) http.HandlerFunc {
+func answering(status int, mediaType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", mediaType)
 		w.WriteHeader(status)

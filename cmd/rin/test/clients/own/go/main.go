@@ -42,10 +42,10 @@ func main() {
 		for _, item := range items {
 			ids[item.ID] = true
 		}
-		at, _ := url.Parse(page)
+		base, _ := url.Parse(page)
 		page = ""
 		if link := next.FindStringSubmatch(header.Get("Link")); link != nil {
-			target, err := at.Parse(link[1])
+			target, err := base.Parse(link[1])
 			if err == nil {
 				page = target.String()
 			}
@@ -56,22 +56,22 @@ func main() {
 
 type item struct{ ID string }
 
-// read reads one page; refused reports that the token was not accepted.
+// read reads one page. If refused is true, the node did not accept the token.
 func read(client *http.Client, page string) (items []item, header http.Header, refused bool, err error) {
 	for attempt := range 5 {
-		answer, dateErr := client.Get(page)
-		if dateErr != nil {
-			if err = dateErr; attempt == 4 || errors.Is(dateErr, context.Canceled) {
+		answer, callErr := client.Get(page)
+		if callErr != nil {
+			if err = callErr; attempt == 4 || errors.Is(callErr, context.Canceled) {
 				return nil, nil, false, err
 			}
 			var wrong *url.Error
-			if errors.As(dateErr, &wrong) && wrong.Err != nil && wrong.Err.Error() == "redirected to another host" {
-				return nil, nil, false, dateErr
+			if errors.As(callErr, &wrong) && wrong.Err != nil && wrong.Err.Error() == "redirected to another host" {
+				return nil, nil, false, callErr
 			}
 			time.Sleep(300 * time.Millisecond << attempt)
 			continue
 		}
-		body, dateErr := io.ReadAll(answer.Body)
+		body, callErr := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		switch {
 		case answer.StatusCode == http.StatusUnauthorized:
@@ -79,7 +79,7 @@ func read(client *http.Client, page string) (items []item, header http.Header, r
 		case answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode == http.StatusServiceUnavailable:
 			time.Sleep(retryAfter(answer.Header) + 200*time.Millisecond)
 			err = fmt.Errorf("%s: %s", page, answer.Status)
-		case answer.StatusCode >= 500 || dateErr != nil:
+		case answer.StatusCode >= 500 || callErr != nil:
 			time.Sleep(300 * time.Millisecond << attempt)
 			err = fmt.Errorf("%s: %s", page, answer.Status)
 		case answer.StatusCode != http.StatusOK:
@@ -99,10 +99,10 @@ func retryAfter(header http.Header) time.Duration {
 	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil {
 		return time.Duration(seconds) * time.Second
 	}
-	then, err := http.ParseTime(header.Get("Retry-After"))
+	date, err := http.ParseTime(header.Get("Retry-After"))
 	now, dateErr := http.ParseTime(header.Get("Date"))
 	if err != nil || dateErr != nil {
 		return time.Second
 	}
-	return max(0, then.Sub(now))
+	return max(0, date.Sub(now))
 }
