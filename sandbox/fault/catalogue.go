@@ -56,7 +56,7 @@ func Deviations() []Deviation {
 		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), forgeryKindDeviations(), isolationDeviations(),
 		hygieneDeviations(), errorDeviations(), inputDeviations(), framingDeviations(), delayDeviations(), parameterDeviations(),
 		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), valueListDeviations(), promiseDeviations(), unmatchedDeviations(), tableRowDeviations(),
-		deadlineDeviations(), identityDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(), itemLinkDeviations(), viewDeviations(),
+		deadlineDeviations(), identityDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(), itemLinkDeviations(), viewDeviations(), instanceDeviations(),
 	)
 }
 
@@ -67,7 +67,7 @@ func Habits() []Deviation {
 		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(), serverHabits(),
 		tokenHabits(), claimHabits(), tokenErrorHabits(), metadataHabits(),
 		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), olderVersionHabits(), representationHabits(), tableHabits(),
-		infoHabits(), documentHabits(), identityHabits(), listHabits(), itemLinkHabits(), viewHabits(), listFormHabits(), promiseHabits(), unmatchedHabits(), deadlineHabits(), parameterHabits(), recordHabits(),
+		infoHabits(), documentHabits(), identityHabits(), listHabits(), itemLinkHabits(), viewHabits(), instanceHabits(), listFormHabits(), promiseHabits(), unmatchedHabits(), deadlineHabits(), parameterHabits(), recordHabits(),
 	)
 }
 
