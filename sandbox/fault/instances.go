@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"sync/atomic"
+
+	"github.com/rin-network/rin/sandbox/content"
 )
 
 // The faults in this file are in nodes of several instances, and in what a gateway does to large or uncompressed answers.
@@ -36,6 +38,39 @@ func instanceDeviations() []Deviation {
 			}, func(a *answer) { a.Body = a.Body[:len(a.Body)*3/4] }), List)},
 	}
 }
+
+// headerFieldDeviations send header fields that contradict the rest of the answer, or another answer of the resource.
+func headerFieldDeviations() []Deviation {
+	return []Deviation{
+		{Name: "allow-names-refused-method", Breaks: []string{"INF-07"},
+			Why:  "The answer 405 to a POST names POST in Allow: the gateway adds one list of methods to all its answers.",
+			Wrap: rewrite(when(isMethodNotAllowed, setHeader("Allow", "GET, HEAD, OPTIONS, POST")), Info)},
+		{Name: "not-modified-made-public", Breaks: []string{"ROB-08"},
+			Why: "The gateway adds a public Cache-Control to answers 304, which it takes for static files, and caches take it for their private copy.",
+			Wrap: intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+				next.ServeHTTP(&publicNotModified{w}, r)
+			}, List, Detail)},
+		{Name: "language-without-vary", Breaks: []string{"ROB-08"},
+			Why:     "The names come in the language that the caller accepts, and Vary does not name Accept-Language.",
+			Example: func(good *http.Request) { listWith("")(good); good.Header.Set("Accept-Language", "en") },
+			Wrap: both(rewriteSuccess(setHeader("Vary", "Accept-Encoding, Authorization"), List, Detail),
+				translate(func(a *answer, _ string) string { return content.ETag(a.Body) }, List, Detail))},
+	}
+}
+
+// publicNotModified changes Cache-Control of a 304.
+type publicNotModified struct{ http.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *publicNotModified) WriteHeader(status int) {
+	if status == http.StatusNotModified {
+		w.Header().Set("Cache-Control", "public, max-age=86400")
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *publicNotModified) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // instanceHabits give answers that alternate in what does not matter, or only once.
 func instanceHabits() []Deviation {
