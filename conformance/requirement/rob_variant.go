@@ -45,6 +45,10 @@ func judgeVariants(e Evidence, s *survey) (judged int) {
 			s.add("accept "+string(r), expect(x, "200 with "+mediaType(plain)).failed("the call "+accept+" is answered 406, although the media type of the data fits it (RFC 9110 §12.5.1)", describe(x)).
 				Hinting("read Accept with its ranges (application/*, */*) and weights, or do not read it at all"))
 		}
+		if x, sent := e.Get(r.With("good-uncoded")); sent && x.Status() == 200 && !slices.Contains([]string{"", "identity"}, strings.ToLower(strings.Join(header(x, "Content-Encoding"), ","))) {
+			s.add("coding "+string(r), expect(x, "content without a coding").warned("the content is compressed for a caller who excludes that (RFC 9110 §12.5.3), and who may be unable to read it", headerText(x, "Content-Encoding")).
+				Hinting("read the weights of Accept-Encoding: gzip;q=0 excludes gzip"))
+		}
 		if x, sent := e.Get(r.With("good-range")); sent {
 			s.add("range "+string(r), judgeRange(e, r, x))
 		}

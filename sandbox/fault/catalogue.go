@@ -56,7 +56,7 @@ func Deviations() []Deviation {
 		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), forgeryKindDeviations(), isolationDeviations(),
 		hygieneDeviations(), errorDeviations(), inputDeviations(), framingDeviations(), delayDeviations(), parameterDeviations(),
 		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), valueListDeviations(), promiseDeviations(), unmatchedDeviations(), tableRowDeviations(),
-		deadlineDeviations(), identityDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(), itemLinkDeviations(), viewDeviations(), instanceDeviations(), headerFieldDeviations(),
+		deadlineDeviations(), identityDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(), itemLinkDeviations(), viewDeviations(), instanceDeviations(), headerFieldDeviations(), unreadableFilterDeviations(),
 	)
 }
 

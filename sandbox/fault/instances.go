@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/rin-network/rin/sandbox/content"
@@ -34,7 +35,7 @@ func instanceDeviations() []Deviation {
 			Why:     "A gateway cuts the list for callers who do not accept gzip: the uncompressed body is larger than its buffer, and it states the length of the rest.",
 			Example: func(good *http.Request) { listWith("")(good); good.Header.Set("Accept-Encoding", "identity") },
 			Wrap: rewriteSuccess(whenRequest(func(r *http.Request) bool {
-				return r.Method == http.MethodGet && r.Header.Get("Accept-Encoding") == "identity"
+				return r.Method == http.MethodGet && !content.AcceptsGzip(r.Header.Values("Accept-Encoding"))
 			}, func(a *answer) { a.Body = a.Body[:len(a.Body)*3/4] }), List)},
 	}
 }
@@ -50,11 +51,33 @@ func headerFieldDeviations() []Deviation {
 			Wrap: intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 				next.ServeHTTP(&publicNotModified{w}, r)
 			}, List, Detail)},
+		{Name: "compressed-despite-weight-zero", Breaks: []string{"ROB-08"},
+			Why:     "The gateway looks for the word gzip in Accept-Encoding, and compresses for callers who exclude gzip with a weight of 0.",
+			Example: func(good *http.Request) { listWith("")(good); good.Header.Set("Accept-Encoding", "identity, gzip;q=0") },
+			Wrap: interceptIf(func(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") }, func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
+				a := capture(next, r)
+				if a.ok() && r.Method == http.MethodGet && a.compress() {
+					a.set("Vary", "Accept-Encoding, Authorization")
+				}
+				a.send(w, r)
+			}, List, Detail)},
 		{Name: "language-without-vary", Breaks: []string{"ROB-08"},
 			Why:     "The names come in the language that the caller accepts, and Vary does not name Accept-Language.",
 			Example: func(good *http.Request) { listWith("")(good); good.Header.Set("Accept-Language", "en") },
 			Wrap: both(rewriteSuccess(setHeader("Vary", "Accept-Encoding, Authorization"), List, Detail),
 				translate(func(a *answer, _ string) string { return content.ETag(a.Body) }, List, Detail))},
+	}
+}
+
+// unreadableFilterDeviations fail on texts that their database cannot hold.
+func unreadableFilterDeviations() []Deviation {
+	return []Deviation{
+		{Name: "nul-in-filter-crashes", Breaks: []string{"PAG-06"}, Rare: true,
+			Why:     "A NUL in a filter fails with 500: PostgreSQL refuses it in any text, and the error is not handled.",
+			Example: listWith("funderId=%00"),
+			Wrap: crashIf(func(r *http.Request) bool {
+				return !isAnonymous(r) && strings.Contains(r.URL.Query().Get("funderId"), "\x00")
+			}, List)},
 	}
 }
 
