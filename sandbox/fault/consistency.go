@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// The faults in this file are in nodes of several instances, and in what a gateway does to large or uncompressed answers.
+// The faults in this file show when answers are compared with each other: those of several instances, with and without compression, 200 and 304.
 
 // instanceDeviations give answers of instances that have different data.
 func instanceDeviations() []Deviation {
@@ -47,7 +47,8 @@ func headerFieldDeviations() []Deviation {
 			Why:  "The answer 405 to a POST names POST in Allow: the gateway adds one list of methods to all its answers.",
 			Wrap: rewrite(when(isMethodNotAllowed, setHeader("Allow", "GET, HEAD, OPTIONS, POST")), Info)},
 		{Name: "not-modified-made-public", Breaks: []string{"ROB-08"},
-			Why: "The gateway adds a public Cache-Control to answers 304, which it takes for static files, and caches take it for their private copy.",
+			Why:     "The gateway adds a public Cache-Control to answers 304, which it takes for static files, and caches take it for their private copy.",
+			Example: func(good *http.Request) { listWith("")(good); good.Header.Set("If-None-Match", "*") },
 			Wrap: intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 				next.ServeHTTP(&publicNotModified{w}, r)
 			}, List, Detail)},
