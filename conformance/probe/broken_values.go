@@ -271,8 +271,8 @@ func brokenValues() []breakage {
 	value := func(name evidence.Case, words string, suits func(openapi.Parameter) bool, value func(s draw.Source) string) breakage {
 		return breakage{kind: name, words: "with " + words, suits: suits, text: true, fields: func(s draw.Source, parameter, _ string) string { return parameter + "=" + url.QueryEscape(value(s)) }}
 	}
-	raw := func(name evidence.Case, words string, texts ...string) breakage {
-		return kind(name, words, isAny, func(s draw.Source, parameter, _ string) string {
+	raw := func(name evidence.Case, words string, suits func(openapi.Parameter) bool, texts ...string) breakage {
+		return kind(name, words, suits, func(s draw.Source, parameter, _ string) string {
 			return parameter + "=" + draw.One(s, "", s.Word()) + draw.One(s, texts...)
 		})
 	}
@@ -319,9 +319,11 @@ func brokenValues() []breakage {
 		kind("value-member", "a member in place of a value", isAny, func(s draw.Source, parameter, real string) string {
 			return parameter + "%5B" + s.Word() + "%5D=" + url.QueryEscape(real)
 		}),
-		raw("value-escape", "half an escape", "%", "%4", "%zz", "%u20", "%E2%82", "%C3"),
-		raw("value-bytes", "bytes that are not UTF-8", "%FF", "%FE%80", "%C0%AF", "%ED%A0%80"),
-		raw("value-control", "a control character", "%00", "%07", "%1B", "%0D%0A"),
+		raw("value-escape", "half an escape", isAny, "%", "%4", "%zz", "%u20", "%E2%82", "%C3"),
+		// Other parameters are parsed before they reach a database: PostgreSQL fails on a NUL and on bytes that are not UTF-8.
+		raw("value-bytes", "bytes that are not UTF-8", isText, "%FF", "%FE%80", "%C0%AF", "%ED%A0%80"),
+		raw("value-nul", "a NUL in a text", isText, "%00"),
+		raw("value-control", "a control character", isAny, "%00", "%07", "%1B", "%0D%0A"),
 		value("value-base64", "something else in base64url", isText, func(s draw.Source) string { return encoded(draw.One(s, otherJSON, otherMembers, nestedJSON)(s)) }),
 		value("value-quote", "a quote or a backslash", isText, func(s draw.Source) string { return s.Word() + draw.One(s, "'", `"`, `\`, "`", "')", "''") }),
 		value("value-pattern", "a character of pattern languages", isText, func(s draw.Source) string {

@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// This file makes the good call of an operation with other header fields, as ordinary clients, caches and proxies send them: without compression, in a
+// This file makes the good call of an operation with other header fields, as ordinary clients, caches and proxies send them: with a weight of 0 for gzip, in a
 // language with a region, with the tag and the date of a copy, for a part of the content, through a proxy. The data must stay the same, and the header of the
 // answer must describe it correctly.
 
@@ -26,7 +26,7 @@ func variantCases() []row {
 	}
 	return []row{
 		variant("good-uncoded", "without content coding, and with another Accept header that the data fits", func(s draw.Source, q *recorder.Request) *unsent {
-			setHeader(q, "Accept-Encoding", "identity")
+			setHeader(q, "Accept-Encoding", draw.One(s, "gzip;q=0", "identity, gzip;q=0", "gzip;q=0, identity;q=0.5", "identity;q=1, gzip; q=0"))
 			setHeader(q, "Accept", acceptsAlso(s, *q))
 			return nil
 		}),

@@ -54,7 +54,7 @@ func judgeErrorInternals(e Evidence) Judgement {
 
 // isOddValue reports whether a request has a value that frameworks refuse before the application sees it.
 func isOddValue(x evidence.Exchange) bool {
-	return slices.Contains([]string{"value-escape", "value-bytes", "value-control", "value-long"}, x.Given["try"]) || x.Family == evidence.PathDetours || slices.Contains([]evidence.Case{"bearer-bytes",
+	return slices.Contains([]string{"value-escape", "value-bytes", "value-nul", "value-control", "value-long"}, x.Given["try"]) || x.Family == evidence.PathDetours || slices.Contains([]evidence.Case{"bearer-bytes",
 		"id-bytes", "id-nul", "id-parent", "query-bytes", "query-size-nul", "form-bytes", "form-percent"}, x.Label.Case())
 }
 

@@ -74,7 +74,7 @@ func infoAnswer() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9110, "15.5.6"),
 			Quote:    "The origin server MUST generate an Allow header field in a 405 response containing a list of the target resource's currently supported methods.",
-			Probe:    "A POST without a body to the info URL, with the token; at the operations a method that changes nothing and that no document describes. Every other answer 405 of the info URL and the operations counts as well, and so does Allow in any answer of an operation: PUT, PATCH and DELETE must be described.",
+			Probe:    "A POST without a body to the info URL, with the token; at the operations a method that changes nothing and that no document describes. Every other answer 405 of the info URL and the operations counts as well: it must not allow the method that it refuses; and so does Allow in any answer of an operation: PUT, PATCH and DELETE must be described.",
 			Forgives: "401, 403 (CSRF protection of Spring), 404 and 501; other refusals, a POST that is answered like a GET, and 405 without Allow at a node that never sends it, as some routers and nginx (warnings); methods in Allow that the document does not describe, unless it says that there are none (a warning).",
 			Fix:      "Answer 405 with Allow: GET, HEAD to other methods, at every operation (nginx limit_except answers 403, which is fine, too).",
 			Breaks:   "The detail is refused with 405 without Allow, and the list with it.",
@@ -310,7 +310,7 @@ func judgeInfoRedirects(x evidence.Exchange) Judgement {
 
 // judgeUnsupportedMethods is the check of INF-07.
 func judgeUnsupportedMethods(e Evidence) Judgement {
-	return gather(onAnswer(evidence.Info.With("post"), judgePost)(e), judgeAllowPresence(e), judgeAllowedMethods(e))
+	return gather(onAnswer(evidence.Info.With("post"), judgePost)(e), judgeAllowPresence(e), judgeAllowedMethods(e), judgeRefusedMethod(e))
 }
 
 // judgeAllowedMethods looks for methods in Allow that change data and that the document does not describe. Such a method is a failure if the
@@ -336,6 +336,27 @@ func judgeAllowedMethods(e Evidence) Judgement {
 			}
 			s.add(o.Key, j.Hinting("leave out the routes that change records: a read-only view set or controller; rin did not send the method"))
 			break
+		}
+	}
+	return s.judge()
+}
+
+// judgeRefusedMethod looks for a 405 whose Allow names the method that it refuses. A request that asks for another method in a header field or parameter is
+// refused for that one.
+func judgeRefusedMethod(e Evidence) Judgement {
+	var s survey
+	replaces := regexp.MustCompile(`(?i)method`)
+	for _, x := range e.Exchanges {
+		r := x.Label.Resource()
+		asksForOther := replaces.MatchString(x.Request.URL) || len(x.Request.Body) > 0 ||
+			slices.ContainsFunc(x.Request.Header, func(f evidence.Field) bool { return replaces.MatchString(f.Name) })
+		if x.Status() != 405 || !isNodeAnswer(x) || answeredInFront(x) || asksForOther || r != evidence.Info && !slices.Contains(e.Roles.Operations, r) {
+			continue
+		}
+		if slices.Contains(splitList(strings.Join(header(x, "Allow"), ",")), x.Request.Method) {
+			name := resourceName(e, r)
+			s.add(name, expect(x, "405 with the methods that the resource supports").failed(name+" refuses "+x.Request.Method+" with 405, and names it among the methods that it allows", headerText(x, "Allow")).
+				Hinting("make Allow of the methods of the matched route, not of a fixed list"))
 		}
 	}
 	return s.judge()

@@ -29,6 +29,7 @@ func judgeVariants(e Evidence, s *survey) (judged int) {
 		if sent && seen.Status() == 304 {
 			judged++
 			s.add("tag of 304 "+string(r), judgeTagOfNotModified(seen))
+			s.add("caching of 304 "+string(r), judgeCachingOfNotModified(seen, plain))
 			s.add("forms of tags", judgeTagForms(e, r))
 		}
 		for _, c := range unmetConditions() {
@@ -44,10 +45,15 @@ func judgeVariants(e Evidence, s *survey) (judged int) {
 			s.add("accept "+string(r), expect(x, "200 with "+mediaType(plain)).failed("the call "+accept+" is answered 406, although the media type of the data fits it (RFC 9110 §12.5.1)", describe(x)).
 				Hinting("read Accept with its ranges (application/*, */*) and weights, or do not read it at all"))
 		}
+		if x, sent := e.Get(r.With("good-uncoded")); sent && x.Status() == 200 && !slices.Contains([]string{"", "identity"}, strings.ToLower(strings.Join(header(x, "Content-Encoding"), ","))) {
+			s.add("coding "+string(r), expect(x, "content without a coding").warned("the content is compressed for a caller who excludes that (RFC 9110 §12.5.3), and who may be unable to read it", headerText(x, "Content-Encoding")).
+				Hinting("read the weights of Accept-Encoding: gzip;q=0 excludes gzip"))
+		}
 		if x, sent := e.Get(r.With("good-range")); sent {
 			s.add("range "+string(r), judgeRange(e, r, x))
 		}
 		s.add("data in languages "+string(r), judgeTranslations(e, r))
+		s.add("vary by language "+string(r), judgeVaryByLanguage(e, r))
 		if german, english, both := languagesOf(e, r); both {
 			judged++
 			for _, c := range []evidence.Case{"good-languages", evidence.OK} {
@@ -119,6 +125,50 @@ func judgeTagOfNotModified(x evidence.Exchange) Judgement {
 		return expect(x, "ETag: "+clip(requested)).failed("a 304 names another ETag than the one that matched", headerText(x, "ETag"))
 	}
 	return Passed(x.Label)
+}
+
+// judgeCachingOfNotModified compares Cache-Control of a 304 with the one of the content. A cache replaces the fields of its copy by those of the 304 (RFC 9111
+// §3.2), so a laxer one opens the copy to others or keeps it alive. A 304 without the field leaves the copy as it is.
+func judgeCachingOfNotModified(x, content evidence.Exchange) Judgement {
+	usual, got := cacheDirectives(content), cacheDirectives(x)
+	has := func(directives map[string]string, name string) bool {
+		value, ok := directives[name]
+		return ok && strings.Trim(value, `"`) != "0"
+	}
+	lacks := func(name string) bool { return has(usual, name) && !has(got, name) }
+	isShared := has(got, "public") || has(got, "s-maxage")
+	isFresh := isShared || has(got, "max-age")
+	if len(got) > 0 && (lacks("private") && isShared || lacks("no-store") && isFresh || lacks("no-cache") && isFresh) {
+		return expect(x, headerText(content, "Cache-Control")+", as with 200").
+			failed("a 304 has a laxer Cache-Control than the 200, and caches take it for their copy (RFC 9110 §15.4.5)", headerText(x, "Cache-Control")).
+			Hinting("send the Cache-Control of the content with the 304, too; a gateway that adds one must do so for no status").Seen(content.Label)
+	}
+	return Passed(x.Label)
+}
+
+// judgeVaryByLanguage warns of an answer whose content depends on Accept-Language and that does not say so in Vary (RFC 9110 §12.5.5): a cache hands the text
+// in one language to callers of another.
+func judgeVaryByLanguage(e Evidence, r evidence.Resource) Judgement {
+	german, english := e.exchange(r.With("good-language-de")), e.exchange(r.With("good-language-en"))
+	isGood := german.Status() == 200 && english.Status() == 200 && isWhole(german) && isWhole(english) && german.Request.URL == english.Request.URL
+	_, isEnglishDropped := cacheDirectives(english)["no-store"]
+	_, isGermanDropped := cacheDirectives(german)["no-store"]
+	if !isGood || isEnglishDropped || isGermanDropped || variesBy(english, "Accept-Language") || !differ(german, english) {
+		return Passed()
+	}
+	// What all calls get in turn, or since a change, does not depend on the language.
+	one, errOne := e.jsonText(german)
+	other, errOther := e.jsonText(english)
+	if errOne != nil || errOther != nil {
+		return Passed()
+	}
+	first, second := normalizer{}.formOf(one), normalizer{}.formOf(other)
+	plain, err := e.jsonText(e.exchange(r.With(evidence.OK)))
+	if usual := (normalizer{}).formOf(plain); first == second || err != nil || usual != first && usual != second {
+		return Passed()
+	}
+	return expect(english, "Vary: Accept-Language").warned("the content depends on Accept-Language, and Vary does not name it (RFC 9110 §12.5.5), so that caches mix the languages", headerText(english, "Vary")).
+		Hinting("add Accept-Language to Vary where the language is chosen").Seen(german.Label)
 }
 
 // judgeTagForms judges a list, a weak tag and * in If-None-Match, at a resource that answers a single tag with 304 (RFC 9110 §13.1.2). Some servers compare

@@ -56,7 +56,8 @@ func Deviations() []Deviation {
 		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), forgeryKindDeviations(), isolationDeviations(),
 		hygieneDeviations(), errorDeviations(), inputDeviations(), framingDeviations(), delayDeviations(), parameterDeviations(),
 		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), valueListDeviations(), promiseDeviations(), unmatchedDeviations(), tableRowDeviations(),
-		deadlineDeviations(), identityDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(), itemLinkDeviations(), viewDeviations(), copyDeviations(),
+		deadlineDeviations(), identityDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(), itemLinkDeviations(), viewDeviations(), copyDeviations(), instanceDeviations(), headerFieldDeviations(),
+		unreadableFilterDeviations(),
 	)
 }
 
@@ -67,7 +68,7 @@ func Habits() []Deviation {
 		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(), serverHabits(),
 		tokenHabits(), claimHabits(), tokenErrorHabits(), metadataHabits(),
 		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), olderVersionHabits(), representationHabits(), tableHabits(),
-		infoHabits(), documentHabits(), operationHabits(), identityHabits(), listHabits(), itemLinkHabits(), viewHabits(), copyHabits(), listFormHabits(), promiseHabits(), unmatchedHabits(), deadlineHabits(),
+		infoHabits(), documentHabits(), operationHabits(), identityHabits(), listHabits(), itemLinkHabits(), viewHabits(), copyHabits(), instanceHabits(), listFormHabits(), promiseHabits(), unmatchedHabits(), deadlineHabits(),
 		parameterHabits(), recordHabits(),
 	)
 }
