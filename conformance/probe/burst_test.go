@@ -71,7 +71,7 @@ var _ = Describe("Races at a node with a limited rate", func() {
 		n, p := newNode(), &paced{now: begun}
 		log := certifyPaced(remote(n), p)
 		for _, l := range slices.Concat(together, []evidence.Label{"token.alone", "info.caller-own", "info.caller-own-1", "op/listFundings.roleless-together", "op/listFundings.parallel-token-3",
-			"op/listFundings.lone-token", "op/listFundings.roleless-parallel-token-3"}) {
+			"op/listFundings.other-way", "op/listFundings.roleless-parallel-token-3"}) {
 			x, sent := log.Get(l)
 			Expect(sent).To(BeTrue(), string(l))
 			Expect(x.Answered()).To(BeTrue(), string(l))
@@ -85,6 +85,7 @@ var _ = Describe("Races at a node with a limited rate", func() {
 		}
 		Expect(p.clock().Sub(begun).Seconds()).To(BeNumerically(">=", float64(log.Ended.Requests-1)/target.RemoteRate))
 		Expect(labelsWithoutEnd(log)).To(BeEmpty())
+		Expect(because(log, "op/listFundings.lone-token")).To(ContainSubstring("no token that was requested at the same time as others was refused"))
 	})
 
 	It("send the calls of the other client beside those that are judged", func() {
