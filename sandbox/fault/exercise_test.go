@@ -141,7 +141,7 @@ func tokenRequests(n node) []probe {
 		postToken(grant + "&client_id=" + long.ClientID + "&client_secret=" + url.QueryEscape(long.Secret[:72]) + "other"),
 		postToken(grant + "&client_id=" + later.ClientID + "&client_secret=" + url.QueryEscape(later.Secret) + "&scope=unknown"),
 		postToken(good + "%00"), postToken(good + "&client_secret=" + url.QueryEscape(client.Secret)), postToken(good + "&scope=any&scope=any"),
-		postToken(good + "&scope=unknown"), postToken(good + "&scope="), postToken(good + "&unknown=1"),
+		postToken(good + "&scope=api"), postToken(good + "&scope=unknown"), postToken(good + "&scope="), postToken(good + "&unknown=1"),
 		postToken(grant + "&client_secret=").withAuth(basic(client.ClientID, secret).header[1][1]),
 		postToken(strings.Replace(good, "client_credentials", "%63lient_credentials", 1)).with("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8"),
 		postToken(grant + "&client_id=" + url.QueryEscape(n.ElsewhereClient().ClientID) + "&client_secret=" + url.QueryEscape(n.ElsewhereClient().Secret)),

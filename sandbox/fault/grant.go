@@ -64,6 +64,11 @@ func grantDeviations() []Deviation {
 		{Name: "scope-narrowed-for-later-clients", Breaks: []string{"TER-09"},
 			Why:  "The answer names the granted scope for the first client only: the others go through an older code path.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool { return grantsOtherScope(q, a) && !isFirst(a.client(), a.env) }, edit(drop("scope")))},
+		{Name: "own-scope-refused", Breaks: []string{"TER-09"},
+			Why: "A token has the scope that the document requires, and a client that asks for this scope is refused: it is a default, and is not registered for the client.",
+			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
+				return a.ok() && slices.Contains(strings.Fields(q.Get("scope")), auth.Scope)
+			}, tokenError(http.StatusBadRequest, "invalid_scope"))},
 		{Name: "scope-in-place-of-role", Breaks: []string{"BRR-18"},
 			Why:  "A token that was requested with a scope opens the fundings for any client: the scope is checked, and the role only if the token has no scope.",
 			Wrap: stateful(ignoreRoleForScopes)},
