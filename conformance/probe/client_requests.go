@@ -142,13 +142,15 @@ func requestRole(_ context.Context, r *run, at evidence.Resource) (recorder.Requ
 		return recorder.Request{}, unmet("%s got no token with its secret", c.words)
 	}
 	f := c.form(r)
-	names := []string{"roles", "authorities", "groups", "permissions", "user_role", "account_roles", "claims"}
-	draw.Shuffle(r.source(at, "role"), names)
-	for _, name := range append(names[:5], "role") {
+	names, s := []string{"role", "roles", "authorities", "groups", "permissions", "user_role", "account_roles", "claims"}, r.source(at, "role")
+	draw.Shuffle(s, names)
+	for _, name := range names[:4] {
 		f.fields = append(f.fields, Field{Name: name, Value: roleOfClients})
 	}
 	if r.facts.good("token.unknown-scope") { // a server that knows its scopes would refuse the request
-		f.fields = append(f.fields, Field{Name: "scope", Value: roleOfClients})
+		scopes := []string{roleOfClients, s.Name()}
+		draw.Shuffle(s, scopes)
+		f.fields = append(f.fields, Field{Name: "scope", Value: strings.Join(scopes, " ")})
 	}
 	return c.request(r, f), nil
 }
