@@ -249,6 +249,9 @@ func LateCase(n int) Case { return Case("late-" + strconv.Itoa(n)) }
 // ParallelTokenCase calls the list with the n-th token, from 1, that was requested while another client requested one.
 func ParallelTokenCase(n int) Case { return Case("parallel-token-" + strconv.Itoa(n)) }
 
+// OtherWay calls the list with a token that the client requested in another way than the one in use.
+const OtherWay Case = "other-way"
+
 // ParallelTokenRequests are the token requests of two clients that are sent at the same time, burst by burst (TOK-18).
 func ParallelTokenRequests() [][]Label {
 	const bursts, size = 2, 3

@@ -36,7 +36,7 @@ type (
 // table lists all rows except those that depend on the parameters of a document, see [filterCases] and [parameterPlan].
 func table() []row {
 	return slices.Concat(
-		registryCases(), tokenCases(), scopeCases(), infoCases(), endpointCases(), bearerCases(), operationCases(), fundingCases(), parallelTokenCases(),
+		registryCases(), tokenCases(), scopeCases(), infoCases(), endpointCases(), bearerCases(), operationCases(), fundingCases(), parallelTokenCases(), otherWayCases(),
 		tlsCases(), forgedCases(), expiryCases(), revocationCases(), metadataCases(), hygieneCases(), robustnessCases(), pagingCases(),
 		tableCases(), bearerFamilies(), forgedFamilies(), tokenFamilies(), detourFamilies(), roleDetours(), versionCases(), brokenCases(),
 	)

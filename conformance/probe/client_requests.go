@@ -126,7 +126,7 @@ const (
 const roleOfClients = "EXTERNAL_API_CLIENT"
 
 // selfGrantedCases ask for the role as the client that lacks it. A server must ignore parameters that it does not know (RFC 6749 §3.2); one that copies all
-// of them into the account or the claims hands the role out to anybody.
+// of them into the account or the claims hands the role out to anybody, and so does one that takes a scope that it does not know for a role.
 func selfGrantedCases(plan timing) []row {
 	return []row{
 		{Label: evidence.SecondClient.With("role-requested"), Words: "the token request of the second client with the role as a parameter", Plan: plan, Send: requestRole, Learn: keepTokenAs(selfGrantedToken)},
@@ -142,10 +142,15 @@ func requestRole(_ context.Context, r *run, at evidence.Resource) (recorder.Requ
 		return recorder.Request{}, unmet("%s got no token with its secret", c.words)
 	}
 	f := c.form(r)
-	names := []string{"role", "roles", "authorities", "groups", "permissions", "user_role", "account_roles", "claims"}
-	draw.Shuffle(r.source(at, "role"), names)
-	for _, name := range names[:2] {
+	names, s := []string{"role", "roles", "authorities", "groups", "permissions", "user_role", "account_roles", "claims"}, r.source(at, "role")
+	draw.Shuffle(s, names)
+	for _, name := range names[:4] {
 		f.fields = append(f.fields, Field{Name: name, Value: roleOfClients})
+	}
+	if r.facts.good("token.unknown-scope") { // a server that knows its scopes would refuse the request
+		scopes := []string{roleOfClients, s.Name()}
+		draw.Shuffle(s, scopes)
+		f.fields = append(f.fields, Field{Name: "scope", Value: strings.Join(scopes, " ")})
 	}
 	return c.request(r, f), nil
 }

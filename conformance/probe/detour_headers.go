@@ -75,6 +75,18 @@ func headerDetours() []detour {
 		fields("public-url", "for a public URL, by X-Original-URL", publicPath, "X-Original-URL", "X-Rewrite-URL"),
 		fields("public-uri", "for a public path, by X-Original-URI", publicPath, "X-Original-URI", "X-Forwarded-Uri", "X-Forwarded-Path", "X-Envoy-Original-Path", "X-Request-URI"),
 		fields("public-prefix", "below a public path, by X-Forwarded-Prefix", publicPath, "X-Forwarded-Prefix", "X-Script-Name", "X-Forwarded-Context", "X-Ingress-Path"),
+		{"routed-url", "without a token at a path that nobody guards, with the path of the resource in X-Original-URL", func(s draw.Source, _ *run, q *recorder.Request) bool {
+			u, err := url.Parse(q.URL)
+			if err != nil {
+				return false
+			}
+			for _, name := range []string{"X-Original-URL", "X-Rewrite-URL"} {
+				setHeader(q, name, u.RequestURI())
+			}
+			u.Path, u.RawPath, u.RawQuery = "/"+s.Word(), "", ""
+			q.URL, q.FollowSameOrigin = u.String(), false
+			return true
+		}},
 		fields("agent-health", "as a health checker", one("kube-probe/1.31", "ELB-HealthChecker/2.0", "GoogleHC/1.0", "Prometheus/2.53.1",
 			"Amazon-Route53-Health-Check-Service", "Consul Health Check", "HAProxy", "Envoy/HC", "Go-http-client/1.1", "Blackbox Exporter/0.25.0", "Zabbix", "check_http/v2.3"), "User-Agent"),
 		fields("agent-other", "as a crawler or a tool", one("Googlebot/2.1 (+http://www.google.com/bot.html)", "curl/8.9.1", "PostmanRuntime/7.41.0", "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
@@ -86,7 +98,15 @@ func headerDetours() []detour {
 			q.URL = withQuery(q.URL, pair{draw.One(s, "api_key", "apikey", "api-key", "key", "token", "auth"), draw.One(s, weakKey(s, r, q), s.Text(draw.Hex, 32))})
 			return true
 		}},
-		fields("internal", "as an internal call", one("true", "1", "yes"), "X-Internal", "X-Internal-Request", "X-Internal-Call", "X-Envoy-Internal", "X-Service-Call", "X-Trusted", "X-Gateway"),
+		{"internal", "without a token and as an internal call", func(s draw.Source, _ *run, q *recorder.Request) bool {
+			value := draw.One(s, "true", "1", "yes")
+			for _, name := range []string{"X-Internal", "X-Internal-Request", "X-Internal-Call", "X-Envoy-Internal", "X-Service-Call", "X-Trusted", "X-Gateway"} {
+				setHeader(q, name, value)
+			}
+			module := draw.One(s, "middleware", "src/middleware") // Next.js skips a module that has called itself (CVE-2025-29927)
+			setHeader(q, "X-Middleware-Subrequest", strings.Join(slices.Repeat([]string{module}, 5), ":"))
+			return true
+		}},
 		fields("service", "as a service", one("gateway", "api-gateway", "frontend", "scheduler", "batch", "nginx", "portal"), "X-Service-Name", "X-Caller", "X-Source", "X-From", "X-Internal-Service", "X-Service", "X-Application-Name"),
 		fields("debug", "with a switch of development", one("true", "1", "on"), "X-Debug", "X-Debug-Mode", "X-Test", "X-Dev", "X-Dev-Mode", "X-Testing", "X-Development"),
 		fields("bypass", "with a switch that skips the check", one("true", "1", "yes"), "X-Auth-Bypass", "X-Skip-Auth", "X-No-Auth", "X-Bypass-Auth", "X-Authenticated", "X-Authorized", "X-Is-Authenticated"),

@@ -160,10 +160,13 @@ func traitDetours() []detour {
 		header("connection-close", "with Connection: close", "Connection", "close"),
 		{"own-page", "without a token, as a page of the node itself", func(s draw.Source, r *run, q *recorder.Request) bool {
 			origin := evidence.OriginOf(q.URL)
-			setHeader(q, "Referer", origin+draw.One(s, "/", "/docs", "/swagger-ui/index.html", "/admin/", "/"+s.Word()))
-			setHeader(q, "Origin", origin)
-			setHeader(q, "Sec-Fetch-Site", "same-origin")
-			setHeader(q, "X-Requested-With", "XMLHttpRequest")
+			setHeader(q, "Referer", origin+draw.One(s, "/", "/docs/swagger-ui/index.html", "/docs/swagger-ui/index.html", "/admin/", "/"+s.Word()))
+			setHeader(q, "Accept-Encoding", draw.One(s, "gzip, deflate, br, zstd", "gzip, deflate, br"))
+			if s.Below(2) == 0 { // a script of the page, and not the page
+				setHeader(q, "Origin", origin)
+				setHeader(q, "Sec-Fetch-Site", "same-origin")
+				setHeader(q, "X-Requested-With", "XMLHttpRequest")
+			}
 			return true
 		}},
 		header("ajax", "as a script of a page", "X-Requested-With", "XMLHttpRequest", "fetch"),

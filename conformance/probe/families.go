@@ -108,7 +108,7 @@ func (n Node) likely(f evidence.Family, at evidence.Resource, all []string) []st
 	var kinds []string
 	switch {
 	case f == evidence.HeaderDetours && at == evidence.Info:
-		kinds = []string{"public-uri", "public-url", "address-own", "address-loopback", "user-proxy", "user-application", "user-gateway", "internal"}
+		kinds = []string{"public-uri", "public-url", "routed-url", "address-own", "address-loopback", "user-proxy", "user-application", "user-gateway", "internal"}
 	case f == evidence.BrokenValues:
 		kinds = []string{"value-late", "value-late-other", "value-early", "value-early-other", "value-date", "value-date-other", "value-huge", "value-huge-other", "value-number",
 			"value-apostrophe", "value-apostrophe-second", "value-apostrophe-third", "value-apostrophe-fourth", "value-expression"}
@@ -117,7 +117,7 @@ func (n Node) likely(f evidence.Family, at evidence.Resource, all []string) []st
 	case f == evidence.NamedKeys && at == evidence.Info:
 		kinds = []string{"embedded-borrowed"}
 	case f == evidence.TraitDetours && at == evidence.Info:
-		kinds = []string{"condition-seen"}
+		kinds = []string{"condition-seen", "own-page"}
 	case f == evidence.RoleDetours && at == evidence.OperationResource(n.List):
 		kinds = []string{"roleless-address-own", "roleless-inside", "roleless-public-uri", "roleless-public-url", "roleless-address-loopback", "roleless-path-slash"}
 	case f == evidence.RoleDetours:

@@ -26,7 +26,7 @@ func parallelTokenCases() []row {
 		})
 	}
 	// This row is the control of a refusal: a quota may have been used up meanwhile.
-	out = append(out, row{Label: "list.lone-token", Words: "with a token that was requested alone", Plan: plan.onlyIf(withSecond), Send: controlled(presentLone)})
+	out = append(out, row{Label: "list.lone-token", Words: "with a token that was requested alone", Plan: plan.onlyIf(withSecond).onDemand(), Send: controlled(presentLone)})
 	for n := range parallelTokens(SecondAccessToken) {
 		out = append(out, row{
 			Label: evidence.ListOperation.With("roleless-" + evidence.ParallelTokenCase(n+1)), Words: "by the client without the role, with a token that was requested while the first client requested one",
@@ -134,10 +134,17 @@ func callWithOldToken(_ context.Context, r *run, at evidence.Resource) (recorder
 	return res.Authorized(old.Value), reason
 }
 
-// presentLone sends the token that was requested after the others.
+// presentLone sends the token that was requested after the others, if one of the others was refused.
 func presentLone(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-	if !r.facts.good(evidence.LoneTokenRequest) {
+	refused := false
+	for n := range parallelTokens(AccessToken) {
+		refused = refused || r.facts.status(res.Name.With(evidence.ParallelTokenCase(n+1)))/100 == 4
+	}
+	switch {
+	case !r.facts.good(evidence.LoneTokenRequest):
 		return recorder.Request{}, notApplicable("no token was requested after others at the same time")
+	case !refused:
+		return recorder.Request{}, notApplicable("it would show the cause of a refusal, and no token that was requested at the same time as others was refused")
 	}
 	return r.authorized(ctx, res)
 }

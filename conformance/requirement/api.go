@@ -18,7 +18,7 @@ func describedOperations() []Requirement {
 		Level: Network, Gate: Gating, Profile: API,
 		Source:   NET("R1").And(NET("R15")),
 		Quote:    "Each node exposes endpoints described by a machine-readable API specification file.",
-		Probe:    "Each GET operation of the document with a token and its defaults, and once more for values of each described parameter that the document allows: of its vocabulary, at its bounds, of its shortest and longest length. Where the schema allows any text, also cursors that decode to something else, quotes, patterns and very long texts. At the end two clients request tokens at the same time, and the list is called with each of them.",
+		Probe:    "Each GET operation of the document with a token and its defaults, and once more for values of each described parameter that the document allows: of its vocabulary, at its bounds, of its shortest and longest length. Where the schema allows any text, also cursors that decode to something else, quotes, patterns and very long texts. The list is called with a token that was requested by HTTP Basic, or in another way. At the end two clients request tokens at the same time, and the list is called with each of them.",
 		Forgives: "A documented status other than 2xx, such as 403 of an administrator's operation and 410 of what is gone, 404 and 501 with a warning; info, list and detail need a 2xx. 403 that is not documented, for a missing privilege (a warning); a documented refusal of an allowed value, since parameters may depend on each other (a warning); 404 for an id that nobody has; a refusal of a text that means nothing to the node; operations that need a value which nobody knows are left out; 401 for a token that was requested at the same time as others, since only the newest may count. What the document does not allow is judged by PAG-06.",
 		Fix:      "Route every path that the document describes, under the path of its servers entry, or take it out of the document. Behind a proxy check the prefix: Spring server.servlet.context-path or server.forward-headers-strategy; nginx: the URI part of proxy_pass.",
 		Breaks:   "One described operation gives 404.",
@@ -75,6 +75,7 @@ func judgeOperations(e Evidence) Judgement {
 	}
 	parts = append(parts, judgeAllowedValues(e)...)
 	parts = append(parts, judgeParallelTokens(e)...)
+	parts = append(parts, judgeOtherWay(e)...)
 	j := gather(parts...)
 	if infoFailed && (j.Outcome == Pass || len(parts) == 0) {
 		j = Judgement{Outcome: Blocked, BlockedBy: needsInfo, Reason: "needs " + string(needsInfo) + ", which is fail, for the info resource; the other operations answer"}
@@ -181,6 +182,20 @@ func judgeParallelTokens(e Evidence) []Judgement {
 			failed("a token that the client requested while another client requested one has no role", describe(x)).Hinting(ownClient).Seen(good.Label))
 	}
 	return withoutRepeats(parts)
+}
+
+// judgeOtherWay finds a token that the list refuses because the client requested it in another way, such as HTTP Basic. A 401 is no such fault where the
+// server ends a token early, which TOK-18 judges.
+func judgeOtherWay(e Evidence) []Judgement {
+	x := e.exchange(e.Roles.List.With(evidence.OtherWay))
+	issued := evidence.Label(x.Given["issued"])
+	refused := x.Status() == 403 || x.Status() == 401 && !mayHaveExpired(e.exchange(issued), x) && e.judge("TOK-18").Outcome == Pass
+	if e.Roles.List == "" || !refused || !refusedByNode(x) || !success(e.exchange(e.Roles.List.With(evidence.OK))) {
+		return nil
+	}
+	return []Judgement{Subject{Name: resourceName(e, e.Roles.List), Label: x.Label, Expected: "2xx, as with other tokens of the client"}.
+		failed("a token that the client got by "+e.RequestName(issued)+" is refused", describe(x)).
+		Hinting("let one place fill in role, audience and lifetime of a token, however the client authenticates, and whatever else the request has").Seen(issued)}
 }
 
 // grantRole is the fix for an operation that refuses this client.

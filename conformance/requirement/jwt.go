@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -237,6 +238,30 @@ func judgeClient(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement
 	return want.warned("the token names another client than the one that requested it", clip(got))
 }
 
+// judgeOtherClients finds a token of one client that names another client of the run: the resource server takes the one for the other.
+func judgeOtherClients(e Evidence) Judgement {
+	ids := map[evidence.Resource]string{evidence.TokenEndpoint: e.Run.ClientID}
+	for _, r := range []evidence.Resource{evidence.SecondClient, evidence.OtherClient, evidence.SpareClient} {
+		form, err := url.ParseQuery(string(e.exchange(r.With(evidence.OK)).Request.Body))
+		if id := form.Get("client_id"); err == nil && id != "" {
+			ids[r] = id
+		}
+	}
+	for _, x := range e.sweep().tokens {
+		own := ids[x.Label.Resource()]
+		if own == "" || isTokenOf(x, own) || x.Label == twoClients() {
+			continue
+		}
+		for _, r := range slices.Sorted(maps.Keys(ids)) {
+			if other := ids[r]; other != own && isTokenOf(x, other) {
+				return expect(x, "client_id or azp: "+quote(own)).failed("the token of one client names another one, which requested its own tokens", quote(other)).
+					Hinting("take the client of a token from its own token request, and cache no token or claim for all clients")
+			}
+		}
+	}
+	return Judgement{Outcome: Pass}
+}
+
 // judgeAudience judges whether aud restricts the token to an API.
 func judgeAudience(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	want := expect(x, "aud: the API that the token is meant for")
@@ -408,7 +433,7 @@ func tokenClaims() []Requirement {
 			Level: Recommended, Gate: Advice, Profile: Auth,
 			Source:   RFC(9068, "4").And(RFC(9068, "2.2")).And(RFC(8725, "3.8")),
 			Quote:    "The issuer identifier for the authorization server (which is typically obtained during discovery) MUST exactly match the value of the \"iss\" claim.",
-			Probe:    "The claims iss, client_id and azp, compared with the token URL, the metadata and the client id. In every token, iss, sub, jti, client_id and azp are texts, and no two tokens have the same jti.",
+			Probe:    "The claims iss, client_id and azp, compared with the token URL, the metadata and the client id. In every token, iss, sub, jti, client_id and azp are texts, and no two tokens have the same jti. The tokens of the other clients of the run do not name the first one, and the reverse.",
 			Forgives: "Opaque tokens; azp instead of client_id, as Keycloak has it; an issuer on another host whose metadata names the token URL; no jti. What is missing or differs is a warning, since gateways may rename hosts.",
 			Fix:      "Where iss is right, publish the metadata of the issuer (RFC 8414 or OpenID Connect Discovery) with the token URL as its token_endpoint. Where it is not, let the server know its public URL: KC_HOSTNAME in Keycloak, spring.security.oauth2.authorizationserver.issuer in Spring Authorization Server.",
 			Breaks:   "iss is http://localhost:8080/….",
@@ -418,7 +443,7 @@ func tokenClaims() []Requirement {
 				if forms.Outcome == NotApplicable || forms.Outcome == Inconclusive {
 					return j
 				}
-				return worseOf(j, worseOf(forms, judgeIdentifiers(e)))
+				return worseOf(worseOf(j, judgeOtherClients(e)), worseOf(forms, judgeIdentifiers(e)))
 			},
 		},
 		{

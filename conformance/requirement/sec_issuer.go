@@ -29,8 +29,8 @@ func issuerHygiene() []Requirement {
 			Level: Recommended, Gate: Advice, Profile: Auth,
 			Source:   RFC(8414, "3.3").And(RFC(8414, "2")),
 			Quote:    "The \"issuer\" value returned MUST be identical to the authorization server's issuer identifier value into which the well-known URI string was inserted to create the URL used to retrieve the metadata.",
-			Probe:    "Up to three anonymous GETs: /.well-known/openid-configuration and /.well-known/oauth-authorization-server of the issuer that the token names, and of the realm in a Keycloak token URL. Only origins of the node are called. No object of the metadata repeats a member name.",
-			Forgives: "No metadata at all; members that are absent.",
+			Probe:    "Up to three anonymous GETs: /.well-known/openid-configuration and /.well-known/oauth-authorization-server of the issuer that the token names, and of the realm in a Keycloak token URL. Only origins of the node are called. Issuer, token endpoint, grants and ways of client authentication are compared with what the run saw. No object of the metadata repeats a member name.",
+			Forgives: "No metadata at all; members that are absent; further grants and ways of client authentication.",
 			Fix:      "Let the server know its public URL: KC_HOSTNAME with KC_PROXY_HEADERS=xforwarded for Keycloak behind a proxy. Until the server knows that URL, iss in its tokens is wrong as well.",
 			Breaks:   "token_endpoint has an internal host name.",
 			Needs:    []evidence.Label{issuedToken()}, Reads: metadataLabels(), After: []ID{"TOK-01"}, Check: judgeMetadata,
@@ -100,7 +100,25 @@ func judgeMetadata(e Evidence) Judgement {
 		expected, got := "client_credentials among grant_types_supported", clip("grant_types_supported: "+strings.Join(m.grants, ", "))
 		parts = append(parts, expect(x, expected).failed("the metadata does not list the grant that this network uses", got))
 	}
+	if j, found := judgeMethods(e, x, m); found {
+		parts = append(parts, j)
+	}
 	return gather(append(parts, Passed(x.Label))...)
+}
+
+// judgeMethods finds metadata that lists ways of client authentication, and none by which this client got a token: a client that goes by the metadata finds no
+// way that works. A way that the run did not try may work.
+func judgeMethods(e Evidence, x evidence.Exchange, m metadata) (j Judgement, found bool) {
+	basic := e.exchange(evidence.TokenEndpoint.With("basic"))
+	works := map[string]bool{
+		"client_secret_post":  hasToken(e.exchange(evidence.TokenEndpoint.With(evidence.OK))),
+		"client_secret_basic": !basic.Answered() || hasToken(basic) || hasToken(e.exchange(evidence.TokenEndpoint.With("basic-unencoded"))),
+	}
+	if m.methods == nil || slices.ContainsFunc(m.methods, func(name string) bool { return works[name] }) {
+		return j, false
+	}
+	got := clip("token_endpoint_auth_methods_supported: " + strings.Join(m.methods, ", "))
+	return expect(x, "client_secret_post among token_endpoint_auth_methods_supported").failed("the metadata lists no way to authenticate by which this client gets a token", got), true
 }
 
 // judgeUnpublished returns the judgement of a run without metadata.
@@ -146,6 +164,8 @@ type metadata struct {
 	issuer, tokenEndpoint string
 	// grants is nil when grant_types_supported is absent.
 	grants []string
+	// methods is nil when token_endpoint_auth_methods_supported is absent.
+	methods []string
 }
 
 // metadataPlaces bounds the metadata requests.
@@ -173,17 +193,25 @@ func metadataOf(e Evidence) (m metadata, x evidence.Exchange, found bool) {
 		}
 		m.issuer, _ = o["issuer"].(string)
 		m.tokenEndpoint, _ = o["token_endpoint"].(string)
-		if list, isList := o["grant_types_supported"].([]any); isList {
-			m.grants = []string{}
-			for _, g := range list {
-				if s, isText := g.(string); isText {
-					m.grants = append(m.grants, s)
-				}
-			}
-		}
+		m.grants, m.methods = textsIn(o["grant_types_supported"]), textsIn(o["token_endpoint_auth_methods_supported"])
 		return m, x, true
 	}
 	return m, x, false
+}
+
+// textsIn returns the texts of a list, and nil for any other value.
+func textsIn(value any) []string {
+	list, isList := value.([]any)
+	if !isList {
+		return nil
+	}
+	out := []string{}
+	for _, one := range list {
+		if s, isText := one.(string); isText {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // sameURL compares two URLs. It ignores the case of host names and of the query, and default ports.

@@ -90,7 +90,7 @@ func tokenRefusals() []Requirement {
 			Source:   RFC(6749, "3.3"),
 			Quote:    "If the issued access token scope is different from the one requested by the client, the authorization server MUST include the \"scope\" response parameter to inform the client of the actual scope granted.",
 			Probe:    "The good token request with a made-up scope added. With the scopes that the server names itself, as the first and as the second client: alone, two together, and beside a made-up one. What the answer says is compared with the scope in the token.",
-			Forgives: "A server without scopes that ignores the parameter and says nothing, and other refusals: a warning. Any refusal of a scope that the server names.",
+			Forgives: "A server without scopes that ignores the parameter and says nothing, and other refusals: a warning. Any refusal of a scope that the server names, except invalid_scope for one that the first token has although nobody asked for it: a warning, and a fault if the document requires that scope.",
 			Fix:      "Answer 400 {\"error\": \"invalid_scope\"}, or add the scope that was granted to the token answer.",
 			Breaks:   "The unknown scope is echoed as granted.",
 			Needs:    atToken("unknown-scope"), Reads: slices.Concat(lockoutControls(), scopeLabels(), everyTokenRequest()), After: []ID{needsToken}, Check: unlessLockedOut(judgeScopes),

@@ -34,8 +34,50 @@ func judgeScopes(e Evidence) Judgement {
 		if serverError(x) {
 			return expect(x, "a token, or 400 with error invalid_scope").failed("a scope that the server names crashes the token endpoint", describe(x))
 		}
-		return Judgement{Outcome: Pass} // a server may refuse a scope
+		return judgeScopeRefusal(e, x)
 	})
+}
+
+// judgeScopeRefusal judges the refusal of scopes that the server names. It may refuse a scope to a client, but not one that it gives the client unasked and that
+// the document requires: a client that is made from the document asks for it, and gets no token.
+func judgeScopeRefusal(e Evidence, x evidence.Exchange) Judgement {
+	given, required := givenScopes(e), requiredScopes(e)
+	for _, scope := range strings.Fields(requestedScope(x)) {
+		if x.Label.Resource() != evidence.TokenEndpoint || x.Given["unknown"] != "" || !slices.Contains(given, scope) {
+			return Judgement{Outcome: Pass}
+		}
+	}
+	if oauthError(x) != "invalid_scope" || !clientError(x) {
+		return Judgement{Outcome: Pass}
+	}
+	const reason, hint = "a scope that the client gets without asking is refused when it asks for it", "register the scope for the client, or accept it where it is a default one"
+	want := expect(x, "a token with the scope "+quote(requestedScope(x)))
+	if slices.ContainsFunc(strings.Fields(requestedScope(x)), func(scope string) bool { return slices.Contains(required, scope) }) {
+		return want.failed(reason+", although the document requires it", describeError(x)).Hinting(hint)
+	}
+	return want.warned(reason, describeError(x)).Hinting(hint)
+}
+
+// givenScopes returns the scopes of the first token, which the client requested without a scope.
+func givenScopes(e Evidence) []string {
+	x := e.exchange(evidence.TokenEndpoint.With(evidence.OK))
+	o, _ := jsonObject(x)
+	if named, isText := o["scope"].(string); isText {
+		return strings.Fields(named)
+	}
+	inside, _ := scopeInside(x)
+	return inside
+}
+
+// requiredScopes returns the scopes that the document requires for its operations.
+func requiredScopes(e Evidence) []string {
+	var out []string
+	for _, r := range e.Roles.Operations {
+		if o, known := operation(e, r); known && o.Security != nil {
+			out = append(out, o.Security.Scopes...)
+		}
+	}
+	return out
 }
 
 // judgeScopeForm judges the form in which any token answer names its scope.

@@ -3,6 +3,7 @@ package fault
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -31,6 +32,12 @@ func refusalDeviations() []Deviation {
 		{Name: "secret-compared-without-case", Breaks: []string{"TER-01"},
 			Why:  "The secret is looked up in a database column that ignores case, the default of MySQL and SQL Server.",
 			Wrap: acceptSecret(strings.EqualFold)},
+		{Name: "secret-of-fixed-length", Breaks: []string{"TER-01"},
+			Why:  "The secret is compared with a column of type CHAR, which ignores blanks at the end.",
+			Wrap: acceptSecret(func(right, given string) bool { return strings.TrimRight(given, " ") == right })},
+		{Name: "secret-read-as-pattern", Breaks: []string{"TER-01"},
+			Why:  "The secret is looked up with LIKE, so that a wildcard stands for any character.",
+			Wrap: acceptSecret(matchesLike)},
 		{Name: "wrong-secret-server-error", Breaks: []string{"TER-02"},
 			Why:  "A wrong secret is reported as server_error: every exception is mapped to this code.",
 			Wrap: rewriteToken(isSecretRefusal, tokenError(http.StatusBadRequest, "server_error"))},
@@ -104,6 +111,13 @@ func refusalDeviations() []Deviation {
 			},
 				replaceText(`"error":`, `"error":"invalid_request","error":`))},
 	}
+}
+
+// matchesLike reports whether a secret fits a pattern of SQL's LIKE.
+func matchesLike(secret, pattern string) bool {
+	expression := strings.NewReplacer("%", ".*", "_", ".").Replace(regexp.QuoteMeta(pattern))
+	fits, err := regexp.MatchString("(?s)^"+expression+"$", secret)
+	return err == nil && fits
 }
 
 // isFirst reports whether an id is that of the client that was registered first.

@@ -24,6 +24,9 @@ func callerDeviations() []Deviation {
 		{Name: "token-of-parallel-client", Breaks: []string{"API-01"},
 			Why:  "Of token requests of several clients that run at the same time, some get a token without their role: the handler keeps the client in a variable that all requests share.",
 			Wrap: stateful(loseRoleInParallel)},
+		{Name: "basic-token-without-role", Breaks: []string{"API-01"},
+			Why:  "A token that was requested by HTTP Basic lacks the role: the code that adds the role of the account reads the client from the form.",
+			Wrap: stateful(loseRoleByBasic)},
 		{Name: "own-network-needs-no-role", Breaks: []string{"BRR-18"},
 			Why:  "Calls from a private address need a token and no role, and X-Forwarded-For says where a call comes from.",
 			Wrap: ignoreRoleIf(func(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("X-Forwarded-For"), "10.") }, List, Detail)},
@@ -121,8 +124,23 @@ func loseRoleInParallel() wrap {
 				}
 			})
 		}),
-		rewrite(whenRequest(func(r *http.Request) bool { return tokensWithoutRole.has(bearer(r)) },
-			inOrder(problem(http.StatusForbidden, "the role is missing"), challenge(`Bearer realm="ris", error="insufficient_scope"`))), List, Detail))
+		refuseRoleless(&tokensWithoutRole))
+}
+
+// loseRoleByBasic takes the role from tokens that are requested by HTTP Basic.
+func loseRoleByBasic() wrap {
+	var tokensWithoutRole memory[bool]
+	return both(
+		rewriteToken(func(q tokenRequest, a *answer) bool { return q.basic && a.ok() }, func(a *answer) {
+			a.editObject(func(body map[string]any) { tokensWithoutRole.put(text(body["access_token"]), true) })
+		}),
+		refuseRoleless(&tokensWithoutRole))
+}
+
+// refuseRoleless makes a wrap that refuses tokens for their role.
+func refuseRoleless(tokens *memory[bool]) wrap {
+	return rewrite(whenRequest(func(r *http.Request) bool { return tokens.has(bearer(r)) },
+		inOrder(problem(http.StatusForbidden, "the role is missing"), challenge(`Bearer realm="ris", error="insufficient_scope"`))), List, Detail)
 }
 
 // keepInfo adds the first caller to info, and gives this answer to all callers with a good token.

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"net/http"
 	"net/netip"
 	"regexp"
@@ -76,6 +77,37 @@ func detourDeviations() []Deviation {
 			Wrap: admitIf(func(r *http.Request) bool {
 				return isAnonymous(r) && r.Header.Get("X-User-Id")+r.Header.Get("X-Webauth-User")+r.Header.Get("X-Consumer-Username") != ""
 			}, protectedKinds()...)},
+		{Name: "original-url-routed", Breaks: []string{"SEC-02"}, May: []string{"API-08"},
+			Why: "The guard reads the path, and the routes read X-Original-URL: a path that nobody guards leads to any resource, as with Symfony before 4.1.3.",
+			Example: func(good *http.Request) {
+				good.Header.Set("X-Original-URL", good.URL.Path)
+				good.URL.Path = "/nowhere"
+				good.Header.Del("Authorization")
+			},
+			Wrap: followOriginalURL(true)},
+		{Name: "inner-call-trusted", Breaks: []string{"SEC-02"}, May: []string{"API-08"},
+			Why: "X-Middleware-Subrequest marks calls that have passed the guard before, and is accepted from any sender, as by Next.js before 15.2.3.",
+			Example: func(good *http.Request) {
+				good.Header.Set("X-Middleware-Subrequest", "middleware")
+				good.Header.Del("Authorization")
+			},
+			Wrap: admitIf(isAnonymousWith("X-Middleware-Subrequest", ""), protectedKinds()...)},
+		{Name: "documentation-page-open", Breaks: []string{"BRR-15"}, May: []string{"API-08"}, Rare: true,
+			Why: "A call that names the documentation as its Referer needs no token: the try-out mode was built for the protected paths, too.",
+			Example: func(good *http.Request) {
+				good.Header.Set("Referer", "https://node.example/swagger-ui/index.html")
+				good.Header.Del("Authorization")
+			},
+			Wrap: admitIf(func(r *http.Request) bool { return isAnonymous(r) && strings.Contains(r.Referer(), "/swagger-ui/") }, protectedKinds()...)},
+		{Name: "compressed-copy-open", Breaks: []string{"BRR-15"}, May: []string{"API-08"},
+			Why: "Callers that accept Brotli get the copy of a cache that lies in front of the guard.",
+			Example: func(good *http.Request) {
+				good.Header.Set("Accept-Encoding", "gzip, deflate, br")
+				good.Header.Del("Authorization")
+			},
+			Wrap: admitIf(func(r *http.Request) bool {
+				return isAnonymous(r) && strings.Contains(r.Header.Get("Accept-Encoding"), "br")
+			}, protectedKinds()...)},
 		{Name: "filter-open", Breaks: []string{"API-08"},
 			Why: "The list filtered by a funder needs no token: the search of another application calls it without one.",
 			Example: func(good *http.Request) {
@@ -95,6 +127,22 @@ func detourDeviations() []Deviation {
 					"X-Ssl-Client-S-Dn", "X-Client-Cert", "X-Userinfo"},
 					func(name string) bool { return r.Header.Get(name) != "" })
 			}, List, Detail)},
+	}
+}
+
+// followOriginalURL makes a wrap that serves the path in X-Original-URL or X-Rewrite-URL in place of the path of the request. If open is true, a protected
+// resource that is reached in this way needs no token.
+func followOriginalURL(open bool) wrap {
+	return func(next http.Handler, env Env) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			path, _, _ := strings.Cut(cmp.Or(r.Header.Get("X-Original-URL"), r.Header.Get("X-Rewrite-URL")), "?")
+			if to := withPath(r, path); path != "" && isProtected(env.Classify(to)) && !isProtected(env.Classify(r)) {
+				if r = to; open {
+					r = env.admit(to)
+				}
+			}
+			next.ServeHTTP(w, r)
+		})
 	}
 }
 
@@ -143,6 +191,9 @@ func detourHabits() []Deviation {
 		{Name: "paths-trimmed",
 			Why:  "Dots, blanks and line breaks at the end of a path are removed before it is served, as by IIS; a token is still required.",
 			Wrap: serveVariant(func(p string) string { return strings.TrimRight(p, ". \t\r\n") })},
+		{Name: "original-url-followed",
+			Why:  "X-Original-URL replaces the path before the guard and the routes read it: any path leads to a resource, and a token is required there, too.",
+			Wrap: followOriginalURL(false)},
 		{Name: "odd-paths-refused",
 			Why: "Semicolons, encoded separators, doubled slashes and dots in a path are refused with a page before the token is checked, as by Spring's StrictHttpFirewall in Tomcat.",
 			Wrap: refuseEarly(func(r *http.Request) bool {

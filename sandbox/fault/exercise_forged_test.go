@@ -82,6 +82,7 @@ func forgedRequests(n node, good string) []probe {
 	spare, form := n.Credentials()[3], "grant_type=client_credentials&client_id="
 	probes = append(probes, postToken(form+spare.ClientID+"&client_secret="+url.QueryEscape(spare.Secret)+"%00x"),
 		postToken(form+spare.ClientID+"&client_secret="+url.QueryEscape(spare.Secret)+"x"), postToken(form+spare.ClientID+"&client_secret=+"+url.QueryEscape(spare.Secret)),
+		postToken(form+spare.ClientID+"&client_secret="+url.QueryEscape(spare.Secret)+"+"), postToken(form+spare.ClientID+"&client_secret=%25"),
 		postToken(form+spare.ClientID+"&client_secret%5B%24ne%5D=x"), postToken("grant_type=client_credentials&client_assertion=x"),
 		postToken("grant_type=client_credentials+password&client_id="+client.ClientID+"&client_secret="+client.Secret))
 	for range 6 {

@@ -109,16 +109,19 @@ func token(answer string) string {
 	return regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}`).FindString(answer)
 }
 
+// postTokenByBasic requests a token by HTTP Basic.
+func postTokenByBasic(id, secret string) probe {
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.SetBasicAuth(id, secret)
+	return postToken("grant_type=client_credentials").withAuth(r.Header.Get("Authorization"))
+}
+
 // tokenRequests lists the probes of the token endpoint.
 func tokenRequests(n node) []probe {
 	client := n.Credentials()[0]
 	grant, id, secret := "grant_type=client_credentials", "client_id="+client.ClientID, client.Secret
 	good := grant + "&" + id + "&client_secret=" + secret
-	basic := func(id, secret string) probe {
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		r.SetBasicAuth(id, secret)
-		return postToken(grant).withAuth(r.Header.Get("Authorization"))
-	}
+	basic := postTokenByBasic
 	later, long := n.Credentials()[1], n.Credentials()[3]
 	half := len(secret) / 2
 	swapped := strings.Map(func(c rune) rune {
@@ -138,7 +141,7 @@ func tokenRequests(n node) []probe {
 		postToken(grant + "&client_id=" + long.ClientID + "&client_secret=" + url.QueryEscape(long.Secret[:72]) + "other"),
 		postToken(grant + "&client_id=" + later.ClientID + "&client_secret=" + url.QueryEscape(later.Secret) + "&scope=unknown"),
 		postToken(good + "%00"), postToken(good + "&client_secret=" + url.QueryEscape(client.Secret)), postToken(good + "&scope=any&scope=any"),
-		postToken(good + "&scope=unknown"), postToken(good + "&scope="), postToken(good + "&unknown=1"),
+		postToken(good + "&scope=api"), postToken(good + "&scope=unknown"), postToken(good + "&scope="), postToken(good + "&unknown=1"),
 		postToken(grant + "&client_secret=").withAuth(basic(client.ClientID, secret).header[1][1]),
 		postToken(strings.Replace(good, "client_credentials", "%63lient_credentials", 1)).with("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8"),
 		postToken(grant + "&client_id=" + url.QueryEscape(n.ElsewhereClient().ClientID) + "&client_secret=" + url.QueryEscape(n.ElsewhereClient().Secret)),
@@ -210,13 +213,15 @@ func exerciseAnswers(n node) iter.Seq[string] {
 		}
 		later := n.Credentials()[1] // has no role
 		scoped := token(n.answer(postToken("grant_type=client_credentials&client_id=" + later.ClientID + "&client_secret=" + later.Secret + "&scope=any")))
+		byScope := token(n.answer(postToken("grant_type=client_credentials&client_id=" + later.ClientID + "&client_secret=" + later.Secret + "&scope=EXTERNAL_API_CLIENT")))
+		byBasic := token(n.answer(postTokenByBasic(n.Credentials()[0].ClientID, n.Credentials()[0].Secret)))
 		selfGranted := token(n.answer(postToken("grant_type=client_credentials&client_id=" + later.ClientID + "&client_secret=" + later.Secret + "&role=EXTERNAL_API_CLIENT&audience=any")))
 		for i := range 6 { // the first two clients in turn, as they meet in one moment
 			client := n.Credentials()[i%2]
 			tokens[1+i%2] = token(n.answer(postToken("grant_type=client_credentials&client_id=" + client.ClientID + "&client_secret=" + client.Secret)))
 		}
 		groups := []func() []probe{publicationRequests, func() []probe {
-			return []probe{get(list).withAuth("Bearer " + scoped), get(list).withAuth("Bearer " + selfGranted)}
+			return []probe{get(list).withAuth("Bearer " + scoped), get(list).withAuth("Bearer " + selfGranted), get(list).withAuth("Bearer " + byScope), get(list).withAuth("Bearer " + byBasic)}
 		}}
 		if !slices.Contains(tokens, "") {
 			groups = append(groups, func() []probe { return resourceRequests(tokens[0], tokens[1], tokens[2]) },

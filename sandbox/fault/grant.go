@@ -64,6 +64,11 @@ func grantDeviations() []Deviation {
 		{Name: "scope-narrowed-for-later-clients", Breaks: []string{"TER-09"},
 			Why:  "The answer names the granted scope for the first client only: the others go through an older code path.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool { return grantsOtherScope(q, a) && !isFirst(a.client(), a.env) }, edit(drop("scope")))},
+		{Name: "own-scope-refused", Breaks: []string{"TER-09"},
+			Why: "A token has the scope that the document requires, and a client that asks for this scope is refused: it is a default, and is not registered for the client.",
+			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
+				return a.ok() && slices.Contains(strings.Fields(q.Get("scope")), auth.Scope)
+			}, tokenError(http.StatusBadRequest, "invalid_scope"))},
 		{Name: "scope-in-place-of-role", Breaks: []string{"BRR-18"},
 			Why:  "A token that was requested with a scope opens the fundings for any client: the scope is checked, and the role only if the token has no scope.",
 			Wrap: stateful(ignoreRoleForScopes)},
@@ -87,7 +92,10 @@ func grantDeviations() []Deviation {
 			Wrap: revokeOwn(func(q revocation) bool { return q.hint == "" || q.hint == "access_token" })},
 		{Name: "role-by-token-request", Breaks: []string{"BRR-18"},
 			Why:  "A client gives itself a role: all parameters of the token request are copied into the session, for a test page that once needed it.",
-			Wrap: stateful(admitSelfGranted)},
+			Wrap: stateful(func() wrap { return admitSelfGranted("") })},
+		{Name: "role-by-unknown-scope", Breaks: []string{"BRR-18"},
+			Why:  "A scope with the name of the role gives the role: the authorization server ignores scopes that it does not know, and the service reads those that were requested.",
+			Wrap: stateful(func() wrap { return admitSelfGranted("scope") })},
 		{Name: "token-for-the-client-of-the-form", Breaks: []string{"TER-06", "BRR-18"},
 			Why:  "HTTP Basic is checked, and the token is made for the client_id of the form: the filter reads the header, and the handler reads the form.",
 			Wrap: issueToFormClient()},
@@ -187,11 +195,15 @@ func ignoreRoleForScopes() wrap {
 	return both(remember, ignoreRoleIf(func(r *http.Request) bool { return tokens.has(bearer(r)) }, List, Detail))
 }
 
-// admitSelfGranted admits tokens for which the client sent a role, whether or not it has the role.
-func admitSelfGranted() wrap {
+// admitSelfGranted admits tokens for which the client sent a role, whether or not it has the role. The role may be in any parameter if name is empty.
+func admitSelfGranted(name string) wrap {
 	var tokens memory[bool] // for which the client sent a role
 	sendsRole := func(q tokenRequest, a *answer) bool {
-		return a.ok() && slices.ContainsFunc(slices.Collect(maps.Values(q.Values)), func(values []string) bool { return slices.Contains(values, model.RoleExternalAPIClient) })
+		values := slices.Concat(slices.Collect(maps.Values(q.Values))...)
+		if name != "" {
+			values = strings.Fields(q.Get(name))
+		}
+		return a.ok() && slices.Contains(values, model.RoleExternalAPIClient)
 	}
 	remember := rewriteToken(sendsRole, edit(func(body map[string]any) { tokens.put(text(body["access_token"]), true) }))
 	return both(remember, ignoreRoleIf(func(r *http.Request) bool { return tokens.has(bearer(r)) }, List, Detail))

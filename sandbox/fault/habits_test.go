@@ -51,7 +51,7 @@ func habitRequests(token string) []probe {
 		{method: http.MethodOptions, target: list}, get(strings.Replace(info, "oauth/", "oauth//", 1)), get(list + "/unknown"), get(list + "?page[size]=x"),
 		good(get(list + "?page[size]=9")), good(get(list + "?page[size]=x")), good(get(list + "?page[page]=1000")), good(get(list + "?unknown=1")), good(head(list)),
 		get(strings.ToUpper(list)), get(list + "%20"), get(list + ";a=b"), get(list).with("X-Forwarded-Host", "other.example"), get(list).with("Accept", "text/csv"),
-		get(list).with("Expect", "100-continue"),
+		get(list).with("Expect", "100-continue"), get("/nowhere").with("X-Original-URL", list),
 	}
 }
 

@@ -139,6 +139,7 @@ func clashes(habits []fault.Deviation, name string) bool {
 		{"list-in-described-envelope", "bad-cursor-is-none"},
 		{"list-per-page", "bad-cursor-is-none"},
 		{"list-by-cursor", "bad-cursor-is-none"},
+		{"list-that-moves", "bad-cursor-is-none"},
 		{"unknown-parameters-refused", "deadlines-by-days-of-vienna"},
 		{"unknown-parameters-refused", "deadlines-before-the-day"},
 		{"unknown-parameters-refused", "far-days-refused"},
