@@ -117,7 +117,7 @@ func findFilteredMisorder(e Evidence, o openapi.Operation) []Judgement {
 		return nil
 	}
 	var parts []Judgement
-	values, left := map[string]bool{}, maxFilteredOrders
+	values, left, ids := map[string]bool{}, maxFilteredOrders, e.identities(whole)
 	promised, words, ok := o.OrderAsked(url.Values{})
 	c, known := openapi.ColumnOf(whole, promised.By)
 	if !ok || !promised.InProse || !known {
@@ -137,6 +137,12 @@ func findFilteredMisorder(e Evidence, o openapi.Operation) []Judgement {
 			continue
 		}
 		if order, _, ok := o.OrderAsked(u.Query()); !ok || !order.InProse || left == 0 {
+			continue
+		}
+		isForeign := func(item []byte) bool { // PAG-07 judges items that do not belong there
+			return !slices.Contains(ids, e.identity(item)) || slices.ContainsFunc(conditionsOf(s.calls[0]), func(c condition) bool { return !c.fits(e, item) })
+		}
+		if slices.ContainsFunc(s.items, isForeign) {
 			continue
 		}
 		left--

@@ -86,7 +86,7 @@ func viewsOf(e Evidence) map[string][]view {
 			id := e.identity(item)
 			known, seen := first[id]
 			switch {
-			case !seen && len(first) < maxViewedRecords && !e.isAnonymous(item):
+			case !seen && len(first) < maxViewedRecords:
 				first[id] = e.bodies.digestOf(item)
 			case seen && known != e.bodies.digestOf(item):
 				differ[id] = true
@@ -107,16 +107,17 @@ func viewsOf(e Evidence) map[string][]view {
 	return out
 }
 
-// viewedRecords returns the items of a list, or the record of a detail.
+// viewedRecords returns the items of a list, or the record of a detail, except those without an id and those that are too large to compare.
 func viewedRecords(e Evidence, x evidence.Exchange) [][]byte {
-	if x.Label.Resource() != e.Roles.Detail {
-		return itemsOrNone(e, x)
+	items := itemsOrNone(e, x)
+	if x.Label.Resource() == e.Roles.Detail {
+		text, err := e.jsonText(x)
+		if err != nil || len(text) > maxCompared {
+			return nil
+		}
+		items = [][]byte{unwrap(text, memberOfID(x))}
 	}
-	text, err := e.jsonText(x)
-	if err != nil {
-		return nil
-	}
-	return [][]byte{unwrap(text, memberOfID(x))}
+	return slices.DeleteFunc(slices.Clone(items), func(item []byte) bool { return len(item) > maxCompared || e.isAnonymous(item) })
 }
 
 // showsRecords reports whether a call gets records without asking for another language or form: a plain call of the list, with or without a condition, or of
