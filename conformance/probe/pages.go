@@ -116,8 +116,11 @@ type walk struct {
 const maxWalkSize = 100
 
 // walkSize returns a page size with which a walk reaches the end of a short list, if possible with several pages of several items, of which the last one is
-// not full: some nodes fill it up with items of the page before.
+// not full: some nodes fill it up with items of the page before. It returns 0 for an empty list.
 func walkSize(items int) int {
+	if items == 0 {
+		return 0
+	}
 	size := min(maxWalkSize, max((items+openapi.MaxPages-2)/(openapi.MaxPages-1), min(3, (items+1)/2)))
 	for items > 3 && items%size == 0 && size < maxWalkSize {
 		size++
@@ -332,11 +335,13 @@ func lastNumberedPage(r *run, _ openapi.Operation, res Resource) (chosen, *unsen
 	if w == nil || w.page.Name == "" || w.reason != nil {
 		return chosen{}, notApplicable("no page can be far beyond the end")
 	}
-	page := atLeast(w.page.Schema, math.MaxInt32-r.source(res.Name, "last page").Below(2))
+	random := r.source(res.Name, "last page")
+	size := atLeast(w.size.Schema, 20+random.Below(60))
+	page := atLeast(w.page.Schema, math.MaxInt32-random.Below(20))
 	if page < farPage {
 		return chosen{}, notApplicable("the document allows no page that is far beyond the end")
 	}
-	return w.choose(res.URL, page, atLeast(w.size.Schema, 2)), nil
+	return w.choose(res.URL, page, size), nil
 }
 
 // rawBrackets repeats size-2 with brackets that are not encoded, as the network's client sends them.

@@ -76,6 +76,15 @@ var _ = Describe("The pages of a list", func() {
 		Expect(why(log, evidence.SecondWalk.Page(1))).To(HavePrefix("not-applicable"))
 	})
 
+	It("are read once if the list is empty", func() {
+		n := newNode(paging(unchangedPage))
+		n.items = nil
+		log := certify(targetOf(n))
+		x, _ := log.Get(list.With(evidence.OK))
+		Expect(x.Status()).To(Equal(200))
+		Expect(given(log, "value", steps(evidence.WalkCase)...)).To(HaveLen(1))
+	})
+
 	It("are read twice more when they do not add up", func() {
 		log := certify(targetOf(newNode(paging(func(page, size int) (int, int) {
 			if page == size {

@@ -185,7 +185,7 @@ func lostLetters(text []byte) []string {
 	if !bytes.ContainsRune(text, '?') || hasOtherLetters(text) {
 		return nil
 	}
-	return distinct(regexp.MustCompile(`[ "(][A-Za-z][a-z]*\?[a-z]+[ ",.;:)]`).FindAll(text, maxWords))
+	return distinct(regexp.MustCompile(` [A-Za-z][a-z]*\?[a-z]+[ ",.;:)]|[ "(][A-Za-z][a-z]*\?[a-z]+ `).FindAll(text, maxWords))
 }
 
 // escapedLetters finds words such as F&ouml;rderung in a text without tags and without any letter beyond ASCII.
@@ -202,7 +202,7 @@ const maxWords = 200
 // hasOtherLetters reports whether a JSON text has a letter beyond ASCII, as it is or as an escape.
 func hasOtherLetters(text []byte) bool {
 	isOther := func(r rune) bool { return r >= utf8.RuneSelf && r != utf8.RuneError && unicode.IsLetter(r) }
-	return bytes.ContainsFunc(text, isOther) || regexp.MustCompile(`\\u00[c-fC-F]`).Match(text)
+	return bytes.ContainsFunc(text, isOther) || regexp.MustCompile(`\\u0(?:0[c-fC-F]|[1-9a-fA-F])|\\u[1-9a-fA-F]`).Match(text)
 }
 
 // distinct returns different words, without the signs around them.

@@ -130,6 +130,8 @@ func judgeFraming(x evidence.Exchange) Judgement {
 	switch {
 	case r.Truncated, r.Withheld:
 		return Passed(x.Label) // rin stopped reading, or did not keep the body
+	case asksForUnreadable(x, coding):
+		return Passed(x.Label)
 	case r.BodyError != "" && !strings.HasPrefix(r.BodyError, "connection ended"):
 		return want.failed("a body cannot be decoded: "+clip(r.BodyError), "Content-Encoding: "+clip(coding))
 	case r.BodyError != "":
@@ -142,6 +144,11 @@ func judgeFraming(x evidence.Exchange) Judgement {
 		return expect(x, "no content coding").warned("a body is encoded although Accept-Encoding: identity was sent", clip("Content-Encoding: "+coding))
 	}
 	return Passed(x.Label)
+}
+
+// asksForUnreadable reports whether a request named the content coding of its answer, as a browser does, although rin cannot decode it.
+func asksForUnreadable(x evidence.Exchange, coding string) bool {
+	return slices.Contains([]string{"br", "zstd"}, coding) && strings.Contains(strings.Join(evidence.Values(x.Request.Header, "Accept-Encoding"), ","), coding)
 }
 
 // The bounds of ROB-07.

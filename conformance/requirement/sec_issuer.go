@@ -112,7 +112,7 @@ func judgeMethods(e Evidence, x evidence.Exchange, m metadata) (j Judgement, fou
 	basic := e.exchange(evidence.TokenEndpoint.With("basic"))
 	works := map[string]bool{
 		"client_secret_post":  hasToken(e.exchange(evidence.TokenEndpoint.With(evidence.OK))),
-		"client_secret_basic": !basic.Answered() || hasToken(basic) || hasToken(e.exchange(evidence.TokenEndpoint.With("basic-unencoded"))),
+		"client_secret_basic": !isRefusal(basic) || hasToken(basic) || hasToken(e.exchange(evidence.TokenEndpoint.With("basic-unencoded"))),
 	}
 	if m.methods == nil || slices.ContainsFunc(m.methods, func(name string) bool { return works[name] }) {
 		return j, false
