@@ -26,8 +26,8 @@ func variantCases() []row {
 	}
 	return []row{
 		variant("good-uncoded", "without content coding, and with another Accept header that the data fits", func(s draw.Source, q *recorder.Request) *unsent {
-			setHeader(q, "Accept-Encoding", draw.One(s, "gzip;q=0", "identity, gzip;q=0", "gzip;q=0, identity;q=0.5", "identity;q=1, gzip; q=0"))
 			setHeader(q, "Accept", acceptsAlso(s, *q))
+			setHeader(q, "Accept-Encoding", draw.One(s, "gzip;q=0", "identity, gzip;q=0", "gzip;q=0, identity;q=0.5", "identity;q=1, gzip; q=0"))
 			return nil
 		}),
 		variant("good-languages", "in a language with a region, or in several languages", func(s draw.Source, q *recorder.Request) *unsent {

@@ -29,6 +29,11 @@ type view struct {
 // findDifferingViews finds members that a filtered list gives another value than the list without a filter, which has the same value before and after: the
 // filtered list is made by a second query or mapping. A record that is edited meanwhile does not change back.
 func findDifferingViews(e Evidence) []Judgement {
+	for _, id := range []ID{"API-04", "API-05", "API-06", "API-07"} {
+		if e.judge(id).Outcome == Fail { // a value that is wrong in some answers is the nearer cause
+			return nil
+		}
+	}
 	found := map[string][]Subject{}
 	views := viewsOf(e)
 	for _, id := range slices.Sorted(maps.Keys(views)) {
