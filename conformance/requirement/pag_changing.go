@@ -145,7 +145,7 @@ func valuesOf(answers []map[string][]byte, name string) [][]byte {
 func renewedNames() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^sig|signature|token|nonce|random|uuid|guid|trace|session|request(ed)?(_?(id|at|no|number))?$|issued|generated|served|accessed|expir|fetched|queried|as_?of|^now$|` +
 		`^time|(server|request|response|query|processing|execution|current|system)_?time|seconds|minutes|remaining|left$|elapsed|duration|took|^age$|sequence|seq$|hits$|reads$|visit|click|download|popular|` +
-		`score|rank|^load|instance|host|^node|^server`)
+		`score|rank|relevan|^load|instance|host|^node|^server|valid_?(until|to|through)$|ttl$|max_?age|delivered|exported|rendered|produced|^sent|last_?(seen|read|view)|waiting`)
 }
 
 func allDiffer(values []any) bool {
