@@ -7,8 +7,10 @@ import (
 	"maps"
 	"math"
 	"math/big"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -39,17 +41,23 @@ func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagre
 	}
 	inList, inDetail := items[0], openapi.Object(unwrap(text, member))
 	faulty, renewed := faultyMembers(e, records[0].call.Label, x.Label), newEachTime(e)
+	mayBeHTML := sync.OnceValue(func() bool { return documentSpeaksOfHTML(e) })
 	var out []disagreement
 	for _, name := range slices.Sorted(maps.Keys(inList)) {
 		theirs, both := inDetail[name]
-		if !both || name == member || faulty[name] || renewed[name] || compatible(inList[name], theirs) || volatile(name) && !inOtherZone(inList[name], theirs) {
+		ours := renewed.without(name, inList[name])
+		theirs = renewed.without(name, theirs)
+		if !both || name == member || faulty[name] || compatible(ours, theirs) || volatile(name) && !inOtherZone(ours, theirs) {
 			continue
 		}
-		d := disagreement{member: name, id: id, subject: Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: valueInWords(inList[name]) + ", as in the list", Got: valueInWords(theirs)}}
-		d.hard = contradicts(inList[name], theirs) || isScalarText(inList[name]) && isScalarText(theirs) && sharedSchema(e, name)
+		if bytes.ContainsAny(slices.Concat(ours, theirs), "&<\\") && mayBeHTML() && compatible(withoutHTML(ours), withoutHTML(theirs)) {
+			continue
+		}
+		d := disagreement{member: name, id: id, subject: Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: valueInWords(ours) + ", as in the list", Got: valueInWords(theirs)}}
+		d.hard = contradicts(ours, theirs) || isScalarText(ours) && isScalarText(theirs) && sharedSchema(e, name)
 		agreed := false
 		for i, r := range records {
-			value := items[i][name]
+			value := renewed.without(name, items[i][name])
 			agreed = agreed || value != nil && compatible(value, theirs)
 			d.before = d.before || r.call.Started.Before(x.Started)
 			d.after = d.after || r.call.Started.After(x.Started)
@@ -282,6 +290,36 @@ func opposedTexts(a, b string) bool {
 		return math.Abs(s.Sub(t).Hours()) > 48
 	}
 	return isWord(a) && isWord(b) && !strings.Contains(strings.ToLower(b), strings.ToLower(a)) && !strings.Contains(strings.ToLower(a), strings.ToLower(b))
+}
+
+// withoutHTML returns a JSON text whose texts are as a page shows them, without tags and references to characters.
+func withoutHTML(text []byte) []byte {
+	var value any
+	if len(text) > maxCompared || evidence.DecodeJSON(text, &value) != nil {
+		return text
+	}
+	tag := regexp.MustCompile(`<[^<>]*>`)
+	var shown func(value any) any
+	shown = func(value any) any {
+		switch value := value.(type) {
+		case string:
+			return strings.Join(strings.Fields(html.UnescapeString(tag.ReplaceAllString(value, " "))), " ")
+		case []any:
+			for i := range value {
+				value[i] = shown(value[i])
+			}
+		case map[string]any:
+			for name := range value {
+				value[name] = shown(value[name])
+			}
+		}
+		return value
+	}
+	out, err := json.Marshal(shown(value))
+	if err != nil {
+		return text
+	}
+	return out
 }
 
 // sameInstant reports whether two texts are one time, in any zones.

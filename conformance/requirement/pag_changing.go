@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
@@ -38,41 +41,93 @@ func sameItemAnswers(e Evidence) (answers []map[string][]byte, last evidence.Exc
 const leastAnswers = 3
 
 // findChangingMember judges the answers to the same call, one after the other: a member that changes and changes back comes from replicas that differ. A
-// member that changes once shows that the record was changed, and one that is new in each answer, such as a signed link, belongs to the answer.
+// member that changes once shows that the record was changed, and what belongs to the answer, such as a signed link, is new in each.
 func findChangingMember(e Evidence) []Judgement {
 	answers, last := sameItemAnswers(e)
 	if len(answers) < leastAnswers {
 		return nil
 	}
+	renewed := newEachTime(e)
+	subject := func(at string) Subject {
+		return Subject{Name: clip(callName(last) + " $." + at), Label: last.Label, Expected: "the same value each time"}
+	}
 	for _, name := range slices.Sorted(maps.Keys(answers[0])) {
-		if volatile(name) || isNewEachTime(valuesOf(answers, name)) {
+		if volatile(name) {
 			continue
 		}
-		changes := 0
+		changes, distinct := 0, 1
 		for n := 1; n < len(answers); n++ {
-			if !sameValue(answers[n][name], answers[n-1][name]) {
+			isSame := func(earlier map[string][]byte) bool {
+				return sameValue(renewed.without(name, answers[n][name]), renewed.without(name, earlier[name]))
+			}
+			if !isSame(answers[n-1]) {
 				changes++
 			}
+			if !slices.ContainsFunc(answers[:n], isSame) {
+				distinct++
+			}
 		}
-		if changes > 1 {
-			return []Judgement{Subject{Name: clip(callName(last) + " $." + name), Label: last.Label, Expected: "the same value each time"}.
-				failed(fmt.Sprintf("%s changes from call to call, and back", clip(name)), valueInWords(answers[0][name])+" and "+valueInWords(answers[1][name])).
-				Hinting("serve the record from one place: replicas or caches that differ give a client another record with each call")}
+		if changes <= 1 {
+			continue
+		}
+		reason := clip(name) + " changes from call to call"
+		if distinct < len(answers) {
+			reason += ", and back"
+		}
+		return []Judgement{subject(name).failed(reason, valueInWords(answers[0][name])+" and "+valueInWords(answers[1][name])).Hinting(changingHint)}
+	}
+	for _, at := range slices.Sorted(maps.Keys(renewed)) {
+		if renewed[at] == isCounter && !volatile(at) {
+			return []Judgement{subject(at).warned("a number changes from call to call: "+clip(at), "another number each time").Hinting(changingHint)}
 		}
 	}
 	return nil
 }
 
-// newEachTime returns the members of an item that are new in each answer.
-func newEachTime(e Evidence) map[string]bool {
-	answers, _ := sameItemAnswers(e)
+const changingHint = "serve the record from one place: replicas or caches that differ give a client another record with each call"
+
+// A renewal says why a scalar is new in each answer.
+type renewal int
+
+const (
+	isRecordData renewal = iota
+	isOfAnswer           // a link, a random text, or what its name says
+	isCounter            // a number that rises or falls a little
+)
+
+// renewals has the places of the scalars in a record that are new in each answer, and no data of the record, such as "files[].url".
+type renewals map[string]renewal
+
+// newEachTime returns what is new in each answer to the call of the drawn record.
+func newEachTime(e Evidence) renewals {
+	type key struct{}
+	return remember(e.judged, key{}, func() renewals { return renewalsOf(sameItemAnswers(e)) })
+}
+
+func renewalsOf(answers []map[string][]byte, _ evidence.Exchange) renewals {
 	if len(answers) < leastAnswers {
 		return nil
 	}
-	out := map[string]bool{}
+	out, named, index := renewals{}, renewedNames(), regexp.MustCompile(`\[\d+\]`)
 	for name := range answers[0] {
-		if isNewEachTime(valuesOf(answers, name)) {
-			out[name] = true
+		values := map[string][]any{} // by place with numbers of elements
+		for _, text := range valuesOf(answers, name) {
+			var value any
+			if len(text) <= maxCompared && evidence.DecodeJSON(text, &value) == nil {
+				addScalars(values, name, value)
+			}
+		}
+		for at, all := range values {
+			if len(all) < len(answers) || !allDiffer(all) {
+				continue
+			}
+			at = index.ReplaceAllString(at, "[]")
+			switch member := strings.TrimRight(at[strings.LastIndexByte(at, '.')+1:], "[]"); {
+			case named.MatchString(member), areRandom(all):
+				out[at] = isOfAnswer
+			case areCounts(all) && out[at] != isOfAnswer:
+				out[at] = isCounter
+			}
 		}
 	}
 	return out
@@ -86,44 +141,96 @@ func valuesOf(answers []map[string][]byte, name string) [][]byte {
 	return out
 }
 
-// isNewEachTime reports whether a member, or some scalars in it, have another value in each answer, and none that came before. The rest is the same in all answers.
-func isNewEachTime(values [][]byte) bool {
-	if len(values) < leastAnswers {
-		return false
-	}
-	var places map[string][]string // the values of each scalar
-	for n, text := range values {
-		var value any
-		if len(text) > maxCompared || evidence.DecodeJSON(text, &value) != nil {
-			return false
-		}
-		scalars := map[string]string{}
-		addScalars(scalars, "", value)
-		if n == 0 {
-			places = make(map[string][]string, len(scalars))
-		} else if len(scalars) != len(places) {
-			return false
-		}
-		for at, scalar := range scalars {
-			if n > 0 && places[at] == nil {
-				return false
-			}
-			places[at] = append(places[at], scalar)
-		}
-	}
-	some := false
-	for _, all := range places {
-		different := len(slices.Compact(slices.Sorted(slices.Values(all))))
-		if different != 1 && different != len(all) {
-			return false
-		}
-		some = some || different == len(all)
-	}
-	return some
+// renewedNames matches names of members that belong to the answer, and not to the record.
+func renewedNames() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^sig|signature|token|nonce|random|uuid|guid|trace|session|request(ed)?(_?(id|at|no|number))?$|issued|generated|served|accessed|expir|fetched|queried|as_?of|^now$|` +
+		`^time|(server|request|response|query|processing|execution|current|system)_?time|seconds|minutes|remaining|left$|elapsed|duration|took|^age$|sequence|seq$|hits$|reads$|visit|click|download|popular|` +
+		`score|rank|relevan|^load|instance|host|^node|^server|valid_?(until|to|through)$|ttl$|max_?age|delivered|exported|rendered|produced|^sent|last_?(seen|read|view)|waiting`)
 }
 
+func allDiffer(values []any) bool {
+	texts := map[string]bool{}
+	for _, v := range values {
+		texts[fmt.Sprintf("%T %v", v, v)] = true
+	}
+	return len(texts) == len(values)
+}
+
+// areRandom reports whether values are links, or long texts without blanks and with digits, and no times.
+func areRandom(values []any) bool {
+	const shortest = 16
+	return !slices.ContainsFunc(values, func(v any) bool {
+		text, _ := v.(string)
+		_, isTime := parseTimeOrDay(text)
+		isLink := strings.Contains(text, "://") || strings.HasPrefix(text, "/")
+		return isTime || strings.ContainsAny(text, " \t\n") || !isLink && (len(text) < shortest || !strings.ContainsAny(text, "0123456789"))
+	})
+}
+
+// areCounts reports whether values are numbers that only rise or only fall, and by little.
+func areCounts(values []any) bool {
+	var numbers []float64
+	for _, v := range values {
+		number, _ := v.(json.Number)
+		n, err := strconv.ParseFloat(string(number), 64)
+		if err != nil {
+			return false
+		}
+		numbers = append(numbers, n)
+	}
+	change := numbers[len(numbers)-1] - numbers[0]
+	if change < 0 {
+		slices.Reverse(numbers)
+	}
+	return slices.IsSorted(numbers) && math.Abs(change) <= max(100, math.Abs(numbers[0])/100)
+}
+
+// without returns a member of a record with null in the places that are renewed. Other records have these places, too.
+func (r renewals) without(name string, text []byte) []byte {
+	isBelow := func(at string) bool {
+		return at == name || strings.HasPrefix(at, name+".") || strings.HasPrefix(at, name+"[")
+	}
+	var value any
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(r)), isBelow) || len(text) > maxCompared || evidence.DecodeJSON(text, &value) != nil {
+		return text
+	}
+	out, err := json.Marshal(r.cut(name, value))
+	if err != nil {
+		return text
+	}
+	return out
+}
+
+// cut implements [renewals.without] for a decoded value, which it changes.
+func (r renewals) cut(at string, value any) any {
+	if len(at) > maxPlace {
+		return value
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for name := range v {
+			v[name] = r.cut(at+"."+name, v[name])
+		}
+	case []any:
+		for n := range v {
+			v[n] = r.cut(at+"[]", v[n])
+		}
+	default:
+		if r[at] != isRecordData {
+			return nil
+		}
+	}
+	return value
+}
+
+// maxPlace bounds the place of a scalar in bytes, and so the depth.
+const maxPlace = 1000
+
 // addScalars adds the scalars in a value, by their places.
-func addScalars(scalars map[string]string, at string, value any) {
+func addScalars(scalars map[string][]any, at string, value any) {
+	if len(at) > maxPlace {
+		return
+	}
 	switch v := value.(type) {
 	case map[string]any:
 		for name, inner := range v {
@@ -134,7 +241,7 @@ func addScalars(scalars map[string]string, at string, value any) {
 			addScalars(scalars, at+"["+strconv.Itoa(n)+"]", inner)
 		}
 	default:
-		scalars[at] = fmt.Sprintf("%T %v", v, v)
+		scalars[at] = append(scalars[at], value)
 	}
 }
 

@@ -27,7 +27,8 @@ type reference struct {
 }
 
 // findFalseReferences finds objects that name a record of the list, and contradict it or spell its id in another way. An object with an id may also mean
-// something else, such as a subject with a number. So two objects at the same path must share a name or the like with the record of their id.
+// something else, such as a subject with a number. So two objects at the same path must share a text with the
+// record of their id that no other record has there.
 func findFalseReferences(e Evidence) []Judgement {
 	items, complete := wholeList(e)
 	if !complete || e.unsteady() || len(items) > maxReferring || e.Roles.Detail == "" {
@@ -47,18 +48,22 @@ func findFalseReferences(e Evidence) []Judgement {
 			all = append(all, referencesIn(object[name], name, id, e.identityMember(), 1)...)
 		}
 	}
+	owners := textOwners(records)
 	agreeing, opposing, misspelled := map[string]int{}, map[string][]Subject{}, map[string][]Subject{}
-	hard := map[string]bool{} // by path and member: the value is that of another record, so both members have one vocabulary
+	hard := map[string]int{} // by path and member: in how many references the value is that of another record, so both members have one vocabulary
 	label := e.exchange(evidence.ListOperation.With(evidence.OK)).Label
 	for _, r := range all {
+		if r.id == r.from { // another version or language of the record itself
+			continue
+		}
 		target, known := records[r.id]
 		if !known {
-			if ids := respelled[plainID(r.id)]; len(ids) == 1 && sharesName(r.object, records[ids[0]]) {
+			if ids := respelled[plainID(r.id)]; len(ids) == 1 && ids[0] != r.from && sharesName(r.object, ids[0], owners) {
 				misspelled[r.path] = append(misspelled[r.path], Subject{Name: clip("item " + quote(r.from) + " $." + r.path), Label: label, Expected: quote(ids[0]), Got: quote(r.id)})
 			}
 			continue
 		}
-		if sharesName(r.object, target) {
+		if sharesName(r.object, r.id, owners) {
 			agreeing[r.path]++
 		}
 		for _, name := range slices.Sorted(maps.Keys(r.object)) {
@@ -66,7 +71,9 @@ func findFalseReferences(e Evidence) []Judgement {
 			if mine := r.object[name]; both && name != e.identityMember() && !mayChange(name) && !abbreviates(mine, theirs) && !abbreviates(theirs, mine) {
 				at := r.path + "." + name
 				isOfRecords := func(record map[string]any) bool { return abbreviates(mine, record[name]) && record[name] != nil }
-				hard[at] = hard[at] || opposed(mine, theirs) && slices.ContainsFunc(slices.Collect(maps.Values(records)), isOfRecords)
+				if opposed(wordsOf(mine), theirs) && slices.ContainsFunc(slices.Collect(maps.Values(records)), isOfRecords) {
+					hard[at]++
+				}
 				opposing[at] = append(opposing[at], Subject{Name: clip("item " + quote(r.from) + " $." + at), Label: label, Expected: "as in the record " + quote(r.id), Got: valueOf(mine)})
 			}
 		}
@@ -75,7 +82,7 @@ func findFalseReferences(e Evidence) []Judgement {
 }
 
 // referenceFaults judges what the references at each path show.
-func referenceFaults(agreeing map[string]int, opposing, misspelled map[string][]Subject, hard map[string]bool) []Judgement {
+func referenceFaults(agreeing map[string]int, opposing, misspelled map[string][]Subject, hard map[string]int) []Judgement {
 	var parts []Judgement
 	for _, at := range slices.Sorted(maps.Keys(opposing)) {
 		path, subjects := at[:strings.LastIndexByte(at, '.')], opposing[at]
@@ -84,7 +91,7 @@ func referenceFaults(agreeing map[string]int, opposing, misspelled map[string][]
 		}
 		reason := fmt.Sprintf("%s differs from the record that it refers to in %s", clip(at), evidence.Count(len(subjects), "item"))
 		j := Warned(reason, subjects[0].Expected, subjects[0].Got)
-		if hard[at] {
+		if hard[at] >= minReferences {
 			j = Failed(reason, subjects[0].Expected, subjects[0].Got)
 		}
 		parts = append(parts, j.Hinting("take what a record says of another one from that record, and not from a copy").About(subjects...).bounded())
@@ -120,35 +127,90 @@ func referencesIn(value any, path, from, member string, depth int) []reference {
 	return out
 }
 
-// sharesName reports whether an object has a long text, or a list or an object, that a record has, too.
-func sharesName(object, record map[string]any) bool {
-	const shortest = 8
-	for name, mine := range object {
-		theirs, both := record[name]
-		if !both || name == "id" || !abbreviates(mine, theirs) {
-			continue
+// A placedText is a text in a member of a record.
+type placedText struct{ member, text string }
+
+// textOwners returns which record has a text in a member. The id is empty if several have it, such as a funder or a country.
+func textOwners(records map[string]map[string]any) map[placedText]string {
+	owners := map[placedText]string{}
+	for id, record := range records {
+		for name, value := range record {
+			for _, text := range namesIn(value, 1) {
+				at := placedText{name, text}
+				if owner, known := owners[at]; known && owner != id {
+					owners[at] = ""
+				} else {
+					owners[at] = id
+				}
+			}
 		}
-		switch mine := mine.(type) {
-		case string:
-			if len(mine) >= shortest {
-				return true
-			}
-		case []any:
-			if len(mine) > 0 {
-				return true
-			}
-		case map[string]any:
-			if len(mine) > 0 {
-				return true
-			}
+	}
+	return owners
+}
+
+// sharesName reports whether an object has a long text that only one record has in this member.
+func sharesName(object map[string]any, id string, owners map[placedText]string) bool {
+	for name, value := range object {
+		isOwn := func(text string) bool { return owners[placedText{name, text}] == id }
+		if name != "id" && id != "" && slices.ContainsFunc(namesIn(value, 1), isOwn) {
+			return true
 		}
 	}
 	return false
 }
 
+// namesIn returns the texts in a value that are long enough for a name, and no times.
+func namesIn(value any, depth int) []string {
+	const shortest = 8
+	var out []string
+	switch value := value.(type) {
+	case string:
+		if _, isTime := parseTimeOrDay(value); len(value) >= shortest && !isTime {
+			return []string{value}
+		}
+	case []any:
+		for _, element := range value[:min(len(value), maxElements)] {
+			if depth < maxDepth {
+				out = append(out, namesIn(element, depth+1)...)
+			}
+		}
+	case map[string]any:
+		for _, inner := range value {
+			if depth < maxDepth {
+				out = append(out, namesIn(inner, depth+1)...)
+			}
+		}
+	}
+	return out
+}
+
+// wordsOf returns a value with null for its numbers, flags and times: those of a reference may be its own, such as a share of the budget.
+func wordsOf(value any) any {
+	switch value := value.(type) {
+	case string:
+		if _, isTime := parseTimeOrDay(value); isTime {
+			return nil
+		}
+		return value
+	case []any:
+		out := make([]any, len(value))
+		for i, element := range value {
+			out[i] = wordsOf(element)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(value))
+		for name, inner := range value {
+			out[name] = wordsOf(inner)
+		}
+		return out
+	}
+	return nil
+}
+
 // mayChange reports whether a copy of a member may be of another time than the record.
 func mayChange(name string) bool {
-	return volatile(name) || regexp.MustCompile(`(?i)stat(e|us)|phase|stage|role|order|position`).MatchString(name)
+	return volatile(name) || regexp.MustCompile(`(?i)stat(e|us)|phase|stage|role|order|position|lang|locale`).MatchString(name)
 }
 
 // plainID returns an id without case, signs, and zeros before a number.

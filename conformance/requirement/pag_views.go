@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,10 +36,10 @@ func findDifferingViews(e Evidence) []Judgement {
 		}
 	}
 	found := map[string][]Subject{}
-	views := viewsOf(e)
+	views, converting := viewsOf(e), convertingFilters(e)
 	for _, id := range slices.Sorted(maps.Keys(views)) {
 		for _, v := range views[id] {
-			if !v.filtered {
+			if !v.filtered || slices.ContainsFunc(conditionsOf(*v.call), func(c condition) bool { return converting[c.parameter] }) {
 				continue
 			}
 			before, after := plainAround(views[id], v)
@@ -69,10 +70,38 @@ func findDifferingViews(e Evidence) []Judgement {
 		if len(subjects) < minDifferingViews {
 			continue
 		}
-		parts = append(parts, Failed("a filtered list gives another "+clip(name)+" than the list without a filter, before and after", subjects[0].Expected, subjects[0].Got).
-			Hinting("make the records of all lists by one mapping, from one table: look for a second query, a cache or a search index behind the filter").About(subjects...).bounded())
+		reason := "a filtered list gives another " + clip(name) + " than the list without a filter, before and after"
+		j := Failed(reason, subjects[0].Expected, subjects[0].Got)
+		if parameter := commonParameter(e, subjects); parameter != "" { // it may be one that also converts, such as a currency
+			j = Warned(reason+": always with "+clip(parameter), subjects[0].Expected, subjects[0].Got)
+		}
+		parts = append(parts, j.Hinting("make the records of all lists by one mapping, from one table: look for a second query, a cache or a search index behind the filter").About(subjects...).bounded())
 	}
 	return parts
+}
+
+// commonParameter returns a filter that all calls have, or "".
+func commonParameter(e Evidence, subjects []Subject) string {
+	for _, c := range conditionsOf(e.exchange(subjects[0].Label)) {
+		has := func(other condition) bool { return other.parameter == c.parameter }
+		if !slices.ContainsFunc(subjects, func(s Subject) bool { return !slices.ContainsFunc(conditionsOf(e.exchange(s.Label)), has) }) {
+			return c.parameter
+		}
+	}
+	return ""
+}
+
+// convertingFilters returns the parameters of the list that change how records are shown, or what is calculated for them, as the document says.
+func convertingFilters(e Evidence) map[string]bool {
+	out := map[string]bool{}
+	o, _ := operation(e, e.Roles.List)
+	converts := regexp.MustCompile(`(?i)\b(convert(s|ed)?|conversion|shown in|(re)?calculated|computed|umgerechnet|berechnet)\b`)
+	for _, p := range o.QueryParameters() {
+		if converts.MatchString(p.Description) {
+			out[p.Name] = true
+		}
+	}
+	return out
 }
 
 // viewsOf returns the records of the plain calls of the list, by id, in the order of the calls, with their details. It leaves out records that look the same in

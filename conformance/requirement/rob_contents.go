@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
 )
@@ -31,7 +32,7 @@ func judgeContents(e Evidence, s *survey) {
 	groups := contentGroups(e)
 	for _, key := range slices.Sorted(maps.Keys(groups)) {
 		g := groups[key]
-		if len(g.plain) == 0 {
+		if len(g.plain) == 0 || givesAnyRecord(e, g.plain[0].Label.Resource()) {
 			continue
 		}
 		r := string(g.plain[0].Label.Resource())
@@ -102,7 +103,7 @@ func judgeTurns(e Evidence, g *contentGroup) Judgement {
 	if !slices.ContainsFunc(calls, func(x evidence.Exchange) bool { return !bytes.Equal(x.Response.Body, calls[0].Response.Body) }) {
 		return Passed()
 	}
-	states := map[string][]state{} // by the id of the record
+	states, ofService := map[string][]state{}, showsService(e, calls[0]) // by the id of the record
 	for _, x := range calls {
 		for id, text := range contentsOf(e, x) {
 			states[id] = append(states[id], state{x, text})
@@ -110,7 +111,7 @@ func judgeTurns(e Evidence, g *contentGroup) Judgement {
 	}
 	numbers := Passed()
 	for _, id := range slices.Sorted(maps.Keys(states)) {
-		for _, n := range []normalizer{{}, {numbers: true}} {
+		for _, n := range []normalizer{{service: ofService}, {service: ofService, numbers: true}} {
 			t := turnsOf(states[id], n)
 			if t.returns < minReturns || !turnsInOneManner(states[id], n) || n.numbers && numbers.Outcome != Pass {
 				continue
@@ -229,10 +230,11 @@ func judgeSelection(e Evidence, plain []evidence.Exchange, x evidence.Exchange) 
 	if !before || !after {
 		return Passed(x.Label)
 	}
-	form, other := normalizer{}.formOf(usual), normalizer{}.formOf(text)
+	n := normalizer{service: showsService(e, x)}
+	form, other := n.formOf(usual), n.formOf(text)
 	isUsual := func(p evidence.Exchange) bool {
 		text, err := e.jsonText(p)
-		return err == nil && (normalizer{}).formOf(text) == form
+		return err == nil && n.formOf(text) == form
 	}
 	if form == "" || other == "" || form == other || selects(x, plain[0]) || slices.ContainsFunc(plain, func(p evidence.Exchange) bool { return !isUsual(p) }) {
 		return Passed(x.Label)
@@ -254,6 +256,7 @@ func selects(x, plain evidence.Exchange) bool {
 // numbers is set, numbers.
 type normalizer struct {
 	numbers bool
+	service bool // the content has the state of the service beside its data
 	hidden  bool // a marker of the redactor was found
 	about   *regexp.Regexp
 }
@@ -268,6 +271,9 @@ func (n normalizer) formOf(text []byte) string {
 		return ""
 	}
 	n.about = regexp.MustCompile(`(?i)serve[rd]|host|instance|node|worker|pod|replica|backend|trace|session|nonce`)
+	if n.service {
+		n.about = regexp.MustCompile(n.about.String() + `|cache|hits?$|load|health|status|state|ready|busy|up$|region|zone|colou?r|slot|deploy|quota|expir|reset|source`)
+	}
 	form := n.append(nil, withoutVolatile(value), 0)
 	if n.hidden {
 		return ""
@@ -284,7 +290,9 @@ func (n *normalizer) append(out []byte, value any, depth int) []byte {
 	case map[string]any:
 		out = append(out, '{')
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if _, isText := value[name].(string); isText && n.about.MatchString(name) {
+			text, isText := value[name].(string)
+			_, isFlag := value[name].(bool)
+			if (isText || isFlag && n.service) && n.about.MatchString(name) || n.service && isMoment(text) {
 				continue
 			}
 			out = n.append(n.append(out, name, depth), value[name], depth+1)
@@ -308,6 +316,24 @@ func (n *normalizer) append(out []byte, value any, depth int) []byte {
 		return fmt.Appendf(out, "%q", value)
 	}
 	return fmt.Append(out, value)
+}
+
+// isMoment reports whether a text is a date with a time.
+func isMoment(text string) bool {
+	_, err := time.Parse(time.RFC3339, text)
+	return err == nil
+}
+
+// showsService reports whether a content may say how the service is, such as its load: it is neither the list nor a document.
+func showsService(e Evidence, x evidence.Exchange) bool {
+	return x.Label.Resource() != e.Roles.List && x.Label.Resource() != evidence.Specification
+}
+
+// givesAnyRecord reports whether the path or the description of an operation says that it gives another record each time, such as a featured one.
+func givesAnyRecord(e Evidence, r evidence.Resource) bool {
+	o, known := operation(e, r)
+	return known && r != e.Roles.List && r != e.Roles.Detail &&
+		regexp.MustCompile(`(?i)\b(random(ly|i[sz]ed)?|featured|of the day|zuf(ä|ae)llig\w*)\b|\bsample of\b`).MatchString(o.Description+" "+strings.ReplaceAll(o.Path, "/", " "))
 }
 
 // firstDifference returns a member in which two JSON texts differ, and its values.

@@ -317,13 +317,16 @@ func limitsByLanguage(e Evidence, r evidence.Resource) bool {
 
 // differenceInLanguages finds a number, a flag or a date that differs in two languages of one record, or that one of them lacks. Members that are renewed with each
 // answer do not count.
-func differenceInLanguages(a, b []byte, renewed map[string]bool) (member, before, now string) {
+func differenceInLanguages(a, b []byte, renewed renewals) (member, before, now string) {
 	var one, other any
 	if len(a) > maxCompared || len(b) > maxCompared || evidence.DecodeJSON(a, &one) != nil || evidence.DecodeJSON(b, &other) != nil {
 		return "", "", ""
 	}
-	if object, ok := one.(map[string]any); ok {
-		maps.DeleteFunc(object, func(name string, _ any) bool { return renewed[name] })
+	for _, record := range []any{one, other} {
+		object, _ := record.(map[string]any)
+		for name, value := range object {
+			object[name] = renewed.cut(name, value)
+		}
 	}
 	return differingData(one, other, "$")
 }
