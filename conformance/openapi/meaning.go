@@ -12,9 +12,16 @@ import (
 // SelectsOtherwise reports whether a parameter does not select the items whose member has its value, by its name or by a sentence of the document: one of its own
 // description, or in a line of that of the operation which begins with its name.
 func (o Operation) SelectsOtherwise(p Parameter) bool {
-	if strings.ContainsAny(p.Name, "!<>~^") {
-		return true
-	}
+	return strings.ContainsAny(p.Name, "!<>~^") || o.saysOf(p, selectsNothing(), aboutCaller(), leavesOut(), selectsMore())
+}
+
+// SelectsMore reports whether the only such sentences say that other values match, too. Then the parameter still leaves out something.
+func (o Operation) SelectsMore(p Parameter) bool {
+	return o.saysOf(p, selectsMore()) && !strings.ContainsAny(p.Name, "!<>~^") && !o.saysOf(p, selectsNothing(), aboutCaller(), leavesOut())
+}
+
+// saysOf reports whether a sentence about a parameter matches one of the patterns.
+func (o Operation) saysOf(p Parameter, patterns ...*regexp.Regexp) bool {
 	text := p.Description
 	for line := range strings.Lines(o.Description) {
 		rest, named := strings.CutPrefix(strings.TrimLeft(line, " \t-*+`_|"), p.Name) // an entry of a list of parameters
@@ -22,12 +29,11 @@ func (o Operation) SelectsOtherwise(p Parameter) bool {
 			text += ". " + strings.Trim(rest, " *`_:|–—-")
 		}
 	}
-	other := []*regexp.Regexp{selectsNothing(), aboutCaller(), leavesOut(), selectsMore()}
 	for _, sentence := range regexp.MustCompile(`[.;]\s|[.;]$`).Split(strings.Join(strings.Fields(text), " "), -1) {
 		for _, aside := range []*regexp.Regexp{aboutValues(), aboutSomeValues(), aboutForm(), aboutOrder()} {
 			sentence = aside.ReplaceAllString(sentence, " … ")
 		}
-		if slices.ContainsFunc(other, func(pattern *regexp.Regexp) bool { return pattern.MatchString(sentence) }) {
+		if slices.ContainsFunc(patterns, func(pattern *regexp.Regexp) bool { return pattern.MatchString(sentence) }) {
 			return true
 		}
 	}
