@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,9 +12,16 @@ import (
 // SelectsOtherwise reports whether a parameter does not select the items whose member has its value, by its name or by a sentence of the document: one of its own
 // description, or in a line of that of the operation which begins with its name.
 func (o Operation) SelectsOtherwise(p Parameter) bool {
-	if strings.ContainsAny(p.Name, "!<>~^") {
-		return true
-	}
+	return strings.ContainsAny(p.Name, "!<>~^") || o.saysOf(p, selectsNothing(), aboutCaller(), leavesOut(), selectsMore())
+}
+
+// SelectsMore reports whether the only such sentences say that other values match, too. Then the parameter still leaves out something.
+func (o Operation) SelectsMore(p Parameter) bool {
+	return o.saysOf(p, selectsMore()) && !strings.ContainsAny(p.Name, "!<>~^") && !o.saysOf(p, selectsNothing(), aboutCaller(), leavesOut())
+}
+
+// saysOf reports whether a sentence about a parameter matches one of the patterns.
+func (o Operation) saysOf(p Parameter, patterns ...*regexp.Regexp) bool {
 	text := p.Description
 	for line := range strings.Lines(o.Description) {
 		rest, named := strings.CutPrefix(strings.TrimLeft(line, " \t-*+`_|"), p.Name) // an entry of a list of parameters
@@ -21,12 +29,12 @@ func (o Operation) SelectsOtherwise(p Parameter) bool {
 			text += ". " + strings.Trim(rest, " *`_:|–—-")
 		}
 	}
-	other := []*regexp.Regexp{selectsNothing(), aboutCaller(), leavesOut(), selectsMore()}
 	for _, sentence := range regexp.MustCompile(`[.;]\s|[.;]$`).Split(strings.Join(strings.Fields(text), " "), -1) {
-		for _, pattern := range other {
-			if pattern.MatchString(sentence) && !aboutValues().MatchString(sentence) {
-				return true
-			}
+		for _, aside := range []*regexp.Regexp{aboutValues(), aboutSomeValues(), aboutForm(), aboutOrder()} {
+			sentence = aside.ReplaceAllString(sentence, " … ")
+		}
+		if slices.ContainsFunc(patterns, func(pattern *regexp.Regexp) bool { return pattern.MatchString(sentence) }) {
+			return true
 		}
 	}
 	return false
@@ -42,7 +50,7 @@ func selectsNothing() *regexp.Regexp {
 		`\b(only|just|solely|purely|exclusively) (used )?for (\w+ ){0,3}(statistic|analytic|track|logg|log\b|logs\b|monitor|account|attribution|billing|audit|debug)|` +
 		`\bfor (\w+ ){0,3}(statistics|analytics|tracking|logging|monitoring|attribution|auditing|debugging)( purposes)? only\b|` +
 		`\b(wird|werden) (derzeit |nicht mehr |seit [^,]{1,20} )?(ignoriert|nicht ausgewertet)|\b(ohne (wirkung|einfluss|auswirkung)|wirkungslos|hat keine\w* (wirkung|einfluss|auswirkung))|(^|\s)(filtert|verändert|ändert|beeinflusst|schränkt)\b[^,]*\b(nicht|nichts)\b|` +
-		`\b(come|comes|listed|shown|appear|appears|ranked|sorted) (first|last|higher|at the top)\b|\b(boost|prefer)(s|ed|ing|red)?|\b(ranked|ranking)\b|\bkommen zuerst\b|\bbevorzugt|\bdien(t|en) (nur|allein|lediglich|ausschließlich|einzig) |` +
+		`\b(come|comes|listed|shown|appear|appears|ranked|sorted) (first|last|higher|at the top)\b|\b(boost(s|ed|ing)?|prefer(s|red|ring|ence)?)\b|\b(ranked|ranking)\b|\bkommen zuerst\b|\bbevorzugt|\bdien(t|en) (nur|allein|lediglich|ausschließlich|einzig) |` +
 		`\bnur (für|zu|zur) (\S+ ){0,2}(statistik|auswertung|protokoll|nutzungsstatistik|statistischen)|` +
 		`\b(est|sera) ignoré|\bsans effet\b|\bne (filtre|modifie|change) (pas|rien)|\bfins (de )?statisti|\b(viene|è) ignorat|\bsenza effetto\b|\bse ignora\b|\bsin efecto\b`)
 }
@@ -67,9 +75,39 @@ func selectsMore() *regexp.Regexp {
 		`\b(ou|et|y compris)( \S+){0,2} (inférieur|supérieur|sous-)\S*|\bau moins\b`)
 }
 
-// aboutValues matches sentences about some values, other parameters or the order only: "Unknown values are ignored."
+// aboutValues matches words about some values, other parameters or the order only: "Unknown values are ignored."
 func aboutValues() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(case|empty|blank|unknown|invalid|wrong|other|bad|missing|absent|white ?space|spaces?|accents?|upper|lower ?case)\b[^,]*\bignored\b|\bignored (if|when|unless|where|together|with|without)\b|` +
 		`\b(effect|influence|impact|bearing|change|affect|influence|alter)s? (if|unless|when|together|with|without|on (the )?(order|sort|pag|total|number))|` +
 		`\b(leer|unbekannt|ung\x{fc}ltig|ander|falsch|gro\x{df}|klein)[^,]*\b(ignoriert|ausgewertet)|\b(ignoriert|wirkung),? (wenn|falls|zusammen|ohne|bei)\b`)
+}
+
+// aboutSomeValues matches words that say that some values, or their absence, select nothing: "An empty value does not filter."
+func aboutSomeValues() *regexp.Regexp {
+	const odd = `(empty|blank|unknown|invalid|wrong|missing|absent|omitted|unset|not given|not set|left out)`
+	const nothing = `(not|never|nothing|no effect|the same|unchanged)`
+	return regexp.MustCompile(`(?i)\b` + odd + `( \w+)? (do|does|will|is|are|has|have|leaves?|gives?|selects?|filters?|changes?|restricts?) ` + nothing + `\b|` +
+		`\b(if|when) ([\w']+ ){0,5}` + odd + `\b,?[^,]{0,30}\b` + nothing + `\b|\b` + nothing + `\b[^,]{0,30}\b(if|when) ([\w']+ ){0,4}` + odd + `\b|` +
+		`(^|[^dr] )without (a |any )?(value|parameter)\b,?[^,]{0,30}\b` + nothing + `\b|` +
+		`(^|\s)((leer|unbekannt|ung\x{fc}ltig|fehlend)\S*|ohne (wert|angabe))\b[^,]{0,30}\b(nicht|nichts)\b|` +
+		`\b(paging|page|pagination|sort|sorting|unknown|other|additional|further|such) parameters? (is|are) (then |simply )?ignored\b`)
+}
+
+// aboutForm matches words that say how a value is written: its length, its letters, how many there are.
+func aboutForm() *regexp.Regexp {
+	const number = `(\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|ein\w{0,2}|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf|zwanzig)`
+	const unit = `(values?|characters?|chars|letters?|digits?|words?|codes?|ids?|bytes|werte?n?|zeichen|buchstaben|ziffern|stellen|wörtern?|wort)`
+	const literal = `["'` + "\x60" + `“„]?(?-i:[A-Z0-9]{2,}\S*)`
+	return regexp.MustCompile(`(?i)\b(up to|at (least|most)|mindestens|höchstens) ` + number + ` ` + unit + `\b|` +
+		`\bregardless of (the |its |their )?((upper|lower|small|capital|mixed)([ -]?case)?( and | or |/| ))*(case|letters?|accents?|diacritics|spelling|capitali[sz]ation|white ?space|spaces?|punctuation)\b|` +
+		`\b(it|they|values?|codes?|numbers?|ids?|identifiers?) (always |must |should |can )?(starts?|begins?) with (` + literal + `|(an?|one|two|three) (\w+ )?(letters?|digits?)\b)|` +
+		`\b(er|sie|es|wert|code|nummer|kennung) beginnt (immer )?mit (` + literal + `|\S+ (buchstaben?|ziffern?)\b)|` +
+		`\b(without|omitting) (the |a |any |its )?(\w+ )?prefix\b|\b(with|including) (the|a|its) prefix ` + literal + `|` +
+		`\bpreferred (form|spelling|format|notation|writing|way|variant)\b|\b(form|spelling|format|notation|case|letters) (is|are) preferred\b`)
+}
+
+// aboutOrder matches words about the order of the list: "The newest come first."
+func aboutOrder() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(newest|latest|oldest|most recent|earliest|nearest|soonest|closest|longest|shortest|largest|smallest|highest|lowest)\b[^,]{0,40}\b(first|last|at the top)\b|` +
+		`\bsorted (first|last) by\b|(^|\s)(neu|ält|jüng|nächst|früh)\S*\b[^,]{0,40}\bkommen zuerst\b`)
 }

@@ -1,10 +1,6 @@
 package openapi
 
-import (
-	"regexp"
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Meaning is what the value of a page parameter counts. The documents of the network do not define it; the network's client sends a record
 // number.
@@ -268,82 +264,4 @@ func (p Pages) isInOrder(values []int) bool {
 		}
 	}
 	return true
-}
-
-// maxDescriptionNodes bounds the values of an operation whose descriptions [Document.ExcludesEmptyPages] reads.
-const maxDescriptionNodes = 4000
-
-// ExcludesEmptyPages reports whether a description of the operation, or of a schema that it refers to, says that no page is empty, or that the last page with
-// items has no next one. Without such words an empty last page is right: many databases find the end of a list only there.
-func (d *Document) ExcludesEmptyPages(o Operation) bool {
-	const more = `(?:more|further|other) (?:items|records|entries|elements|results|hits|rows|calls|fundings)`
-	const nothing = `(?:nothing (?:more |else )?(?:follows|is left)|(?:there are |there is )?no ` + more + `)\b`
-	never := regexp.MustCompile(`(?i)\bno (?:other |further |later |next )?page\b[^.;]{0,40}\b(?:is|are|be) (?:ever )?empty\b|\bpages?\b[^.;]{0,40}\bnever\b[^.;]{0,10}\bempty\b|\bnever\b[^.;]{0,30}\ban empty page\b`)
-	ends := regexp.MustCompile(`(?i)\bnext\w*\b[^.;]{0,40}\bunless ` + nothing +
-		`|\bnext\w*\b[^.;]{0,40}\b(?:absent|missing|omitted|left out|null|not (?:there|present|sent|given))\b[^.;]{0,20}\b(?:if|when|once|where) ` + nothing +
-		`|\bnext\w*\b[^.;]{0,40}\b(?:only (?:if|when|while)|exactly (?:if|when)|as long as|while)\b[^.;]{0,15}\b` + more + `\b`)
-	may := regexp.MustCompile(`(?i)\bempty (?:last )?page\b|\b(?:may|can|could|might)\b[^.;]{0,60}\b(?:empty|none|no (?:items|records|entries|calls)|more|further)\b|\b(?:even|also) (?:if|when|though|none)\b|\balthough\b|\b(?:you|clients?|one) (?:needs?|wants?|wish)\b`)
-	return d.Says(o, never) || d.Says(o, ends) && !d.Says(o, may)
-}
-
-// Says reports whether a description of the operation, or of what it refers to, matches a pattern. Runs of white space are one blank.
-func (d *Document) Says(o Operation, pattern *regexp.Regexp) bool {
-	raw, _ := d.Raw(o.Pointer)
-	return d.SaysIn(raw, pattern)
-}
-
-// SaysIn is [Document.Says] for a part of the document.
-func (d *Document) SaysIn(part any, pattern *regexp.Regexp) bool {
-	return d.search(part, func(object map[string]any) bool {
-		description, isText := object["description"].(string)
-		return isText && pattern.MatchString(strings.Join(strings.Fields(description), " "))
-	})
-}
-
-// SaysOfMember reports whether a description of a property with this name, or of what is below it, matches a pattern, in the operation and in what it refers to.
-func (d *Document) SaysOfMember(o Operation, name string, pattern *regexp.Regexp) bool {
-	raw, _ := d.Raw(o.Pointer)
-	return d.search(raw, func(object map[string]any) bool {
-		properties, _ := object["properties"].(map[string]any)
-		return properties[name] != nil && d.SaysIn(properties[name], pattern)
-	})
-}
-
-// SaysOfAll reports whether the description of the whole API matches a pattern. Runs of white space are one blank.
-func (d *Document) SaysOfAll(pattern *regexp.Regexp) bool {
-	raw, _ := d.Raw("/info/description")
-	return pattern.MatchString(strings.Join(strings.Fields(stringValue(raw)), " "))
-}
-
-// search reports whether an object in a value, or in what the value refers to, fits. It follows each reference once, and stops after [maxDescriptionNodes]
-// values.
-func (d *Document) search(value any, fits func(object map[string]any) bool) bool {
-	left, followed := maxDescriptionNodes, map[string]bool{}
-	var search func(value any) bool
-	search = func(value any) bool {
-		if left--; left < 0 {
-			return false
-		}
-		switch v := value.(type) {
-		case map[string]any:
-			if ref := stringValue(v["$ref"]); ref != "" && !followed[ref] {
-				followed[ref] = true
-				if _, target, ok := d.Follow(ref); ok && search(target) {
-					return true
-				}
-			}
-			if fits(v) {
-				return true
-			}
-			for _, name := range sortedKeys(v) {
-				if search(v[name]) {
-					return true
-				}
-			}
-		case []any:
-			return slices.ContainsFunc(v, search)
-		}
-		return false
-	}
-	return search(value)
 }

@@ -24,19 +24,24 @@ func totalOf(e Evidence, x evidence.Exchange) (total int, place string, ok bool)
 // judgeTotal finds a total of the list that is not the number of its items. The list may show only its first page, unless its pages were read to the end.
 func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement, found bool) {
 	total, place, ok := totalOf(e, list)
-	if !ok || list.Response.Truncated || total == len(items) || isEstimate(e) {
+	if !ok || list.Response.Truncated || total == len(items) {
 		return Judgement{}, false
 	}
 	want := Subject{Name: callName(list) + " " + place, Label: list.Label, Expected: strconv.Itoa(len(items))}
 	reason := fmt.Sprintf("the list says that it has %s, and %d came", evidence.Count(total, "item"), len(items))
 	const hint = "count what the caller may see, by the query that lists it"
+	estimate := isEstimate(e, place)
 	if total < len(items) {
-		return want.failed(reason, strconv.Itoa(total)).Hinting(hint), true
+		j := want.failed(reason, strconv.Itoa(total)).Hinting(hint)
+		if estimate {
+			j.Outcome = Warn
+		}
+		return j, true
 	}
 	if x, read := readingOf(e, "whole"); len(read) > 0 {
 		if n := len(openapi.Missing(x.Items(), nil)); x.Ended() && n < total {
 			j := want.failed(fmt.Sprintf("the list says that it has %s, and %d came on all of its pages", evidence.Count(total, "item"), n), strconv.Itoa(total)).Hinting(hint)
-			if !describesTotal(e, place) || e.anyPageChanged(list.Label) {
+			if !describesTotal(e, place) || estimate || e.anyPageChanged(list.Label) {
 				j.Outcome = Warn
 			}
 			return j, true
@@ -64,7 +69,7 @@ func judgeTotals(e Evidence) []Judgement {
 	if hasTotal && !describesTotal(e, plainPlace) {
 		return nil // nobody knows what an undescribed header field counts
 	}
-	if isEstimate(e) || countsWithoutFilters(e) {
+	if isEstimate(e, plainPlace) || countsWithoutFilters(e, plainPlace) {
 		return nil
 	}
 	hasTotal = hasTotal && !strings.HasSuffix(plainPlace, "recordsTotal") // recordsTotal counts the items before the filter
@@ -83,7 +88,7 @@ func judgeTotals(e Evidence) []Judgement {
 	for _, x := range answers {
 		listPage := listPageOf(e, x)
 		total, place, ok := totalOf(e, x)
-		if !ok || x.Label == plain.Label || !listPage.Listed || !isOnlyPage(e, x, len(listPage.Items)) || cut[len(listPage.Items)] || total == len(listPage.Items) {
+		if !ok || x.Label == plain.Label || !listPage.Listed || !isOnlyPage(e, x, len(listPage.Items)) || cut[len(listPage.Items)] || total == len(listPage.Items) || isEstimate(e, place) || countsWithoutFilters(e, place) {
 			continue
 		}
 		if listPage.Next() != "" && !(x.Given["search"] != "" && countsItems && total == plainTotal && hasFullPages(e)) {
@@ -100,6 +105,12 @@ func judgeTotals(e Evidence) []Judgement {
 	}
 	for _, name := range readingNames(e) {
 		rd, calls := readingOf(e, name)
+		if len(calls) == 0 {
+			continue
+		}
+		if _, place, named := totalOf(e, calls[0]); named && (isEstimate(e, place) || countsWithoutFilters(e, place)) {
+			continue
+		}
 		most := -1
 		for _, s := range rd.Pages {
 			most = max(most, s.Total)
@@ -153,35 +164,27 @@ func describesTotal(e Evidence, place string) bool {
 	return false
 }
 
-// isEstimate reports whether the document calls the total an estimate.
-func isEstimate(e Evidence) bool {
+// isEstimate reports whether the document calls the total in this place an estimate.
+func isEstimate(e Evidence, place string) bool {
+	const estimate = `(?i)\b(approximat\w*|estimat\w*|about|roughly|at most|up to)\b[^.]{0,40}\b(total|count|number)\b|\b(total|count|number)\b[^.]{0,60}\b(approximat\w*|estimat\w*|roughly)\b`
 	o, _ := operation(e, e.Roles.List)
-	return regexp.MustCompile(`(?i)\b(approximat\w*|estimat\w*|about|roughly|at most|up to)\b[^.]{0,40}\b(total|count|number)\b|\b(total|count|number)\b[^.]{0,60}\b(approximat\w*|estimat\w*|roughly)\b`).MatchString(o.Description) ||
-		totalIsDescribedAs(e, regexp.MustCompile(`(?i)\b(approximat\w*|estimat\w*|roughly|rounded|(lower|upper) bound|may differ|not exact)|(^|\s)(ungefähr|geschätzt|schätz|gerundet|näherung)`))
+	return regexp.MustCompile(estimate).MatchString(o.Description) ||
+		totalIsDescribedAs(e, place, `(?i)\b(approximat\w*|estimat\w*|roughly|rounded|(lower|upper) bound|may differ|not exact)|(^|\s)(ungefähr|geschätzt|schätz|gerundet|näherung)`)
 }
 
 // countsWithoutFilters reports whether the document says that the total of a filtered list is that of the whole list.
-func countsWithoutFilters(e Evidence) bool {
-	return totalIsDescribedAs(e, regexp.MustCompile(`(?i)\b(regardless|irrespective|independent\w*) of[^.]{0,20}\b(filter|search|quer)|\b(before|without) (any |the |all )*(filter|search)|\bunfiltered\b|\b(ohne|unabhängig von|vor)( \S+)? (filter|suche)`))
+func countsWithoutFilters(e Evidence, place string) bool {
+	return totalIsDescribedAs(e, place, `(?i)\b(regardless|irrespective|independent\w*) of[^.]{0,20}\b(filter|search|quer)|\b(before|without) (any |the |all )*(filter|search)|\bunfiltered\b|\b(ohne|unabhängig von|vor)( \S+)? (filter|suche)`)
 }
 
-// totalIsDescribedAs reports whether the description of the total, in a header field or in the envelope, matches a pattern.
-func totalIsDescribedAs(e Evidence, pattern *regexp.Regexp) bool {
+// totalIsDescribedAs reports whether the description of the total in this place, a header field or a member of the envelope, matches a pattern. It is read once
+// for all answers.
+func totalIsDescribedAs(e Evidence, place, pattern string) bool {
 	o, known := operation(e, e.Roles.List)
-	status, _, ok := o.Success()
-	if !known || !ok || e.Spec == nil {
+	if !known || e.Spec == nil || place == "" {
 		return false
 	}
-	response, why := e.Spec.Descend(openapi.Join(o.Pointer, "responses"), status)
-	value, _ := e.Spec.Raw(response + "/headers")
-	headers, _ := value.(map[string]any)
-	for name, header := range headers {
-		if why == "" && strings.Contains(openapi.Joined(name), "total") && e.Spec.SaysIn(header, pattern) {
-			return true
-		}
-	}
-	members := []string{"total", "totalCount", "total_count", "totalItems", "totalElements", "totalResults", "totalRecords", "totalHits", "count"}
-	return slices.ContainsFunc(members, func(member string) bool { return e.Spec.SaysOfMember(o, member, pattern) })
+	return remember(e.judged, "the total "+o.Pointer+" "+place+" "+pattern, func() bool { return e.Spec.SaysOfTotal(o, place, regexp.MustCompile(pattern)) })
 }
 
 // isFilteredCall reports whether a call has a filter or a bound that can be checked on its items.

@@ -12,7 +12,7 @@ import (
 // judgeTotalsOfFilters compares the total under several filters, or several values of one, with the records of the complete list that fit, for PAG-01. Only
 // such a query may count rows of a join more than once. Each value alone must have the expected total, which shows what the filter means.
 func judgeTotalsOfFilters(e Evidence) []Judgement {
-	if !slices.ContainsFunc(listAnswers(e), hasSeveralConditions) || e.unsteady() || isEstimate(e) || countsWithoutFilters(e) {
+	if !slices.ContainsFunc(listAnswers(e), hasSeveralConditions) || e.unsteady() {
 		return nil
 	}
 	allItems, complete := wholeList(e)
@@ -39,7 +39,7 @@ func judgeTotalsOfFilters(e Evidence) []Judgement {
 	for _, x := range listAnswers(e) {
 		all := conditionsOf(x)
 		total, place, ok := totalOf(e, x)
-		if !ok || !success(x) || !hasSeveralConditions(x) || !describesTotal(e, place) || strings.HasSuffix(place, "recordsTotal") || slices.ContainsFunc(all, func(c condition) bool {
+		if !ok || !success(x) || !hasSeveralConditions(x) || !describesTotal(e, place) || isEstimate(e, place) || countsWithoutFilters(e, place) || strings.HasSuffix(place, "recordsTotal") || slices.ContainsFunc(all, func(c condition) bool {
 			return c.bound != "" || slices.ContainsFunc(c.values(), func(v string) bool { return !known[value{c.parameter, v}] })
 		}) {
 			continue
@@ -81,7 +81,7 @@ func judgeTotalsOfUnions(e Evidence) []Judgement {
 	for _, x := range listAnswers(e) {
 		all := conditionsOf(x)
 		total, place, ok := totalOf(e, x)
-		if !ok || !success(x) || len(all) != 1 || all[0].or == "" || !describesTotal(e, place) || strings.HasSuffix(place, "recordsTotal") {
+		if !ok || !success(x) || len(all) != 1 || all[0].or == "" || !describesTotal(e, place) || isEstimate(e, place) || countsWithoutFilters(e, place) || strings.HasSuffix(place, "recordsTotal") {
 			continue
 		}
 		first, ofFirst := answersToValue(e, all[0].parameter, all[0].value)

@@ -15,7 +15,8 @@ import (
 const maxUnmatchedValues = 3
 
 // unmatchedFilters finds such filters that have no effect. It fails one only if some item surely does not match: the value is made up, or the only member whose path
-// ends in the name of the parameter has other values. Otherwise all items may match each value of a vocabulary, which gets a warning.
+// ends in the name of the parameter has other values. Otherwise all items may match each value of a vocabulary, which gets a
+// warning, as does a filter by which other values match, too, such as those that begin with it.
 func unmatchedFilters(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	whole, complete := wholeList(e)
@@ -25,14 +26,17 @@ func unmatchedFilters(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, p := range o.QueryParameters() {
 		calls := wholeAnswers(e, p, whole)
-		if len(calls) < 2 || p.Description == "" || openapi.RoleOf(p) != "" || isAboutForm(p.Description) || o.SelectsOtherwise(p) {
+		if len(calls) < 2 || p.Description == "" || openapi.RoleOf(p) != "" || isAboutForm(p.Description) || o.SelectsOtherwise(p) && !o.SelectsMore(p) {
 			continue
 		}
 		var values []string
 		for _, x := range calls {
 			values = append(values, clip(x.Given["value"]))
 		}
-		last := calls[len(calls)-1]
+		last, more := calls[len(calls)-1], o.SelectsMore(p)
+		if more && last.Given["unmatched"] == "listed" {
+			continue // each word may stand for the others
+		}
 		subject := Subject{Name: callInWords(last), Label: last.Label, Expected: "a part of the list"}
 		reason := "the described filter " + clip(p.Name) + " has no effect: the whole list comes with " + strings.Join(values[:len(values)-1], ", with ") + " and with " + values[len(values)-1]
 		var j Judgement
@@ -43,6 +47,9 @@ func unmatchedFilters(e Evidence) []Judgement {
 			j = subject.warned(reason, count)
 		default:
 			continue
+		}
+		if more {
+			j.Outcome = Warn // how much more matches, the document need not say
 		}
 		parts = append(parts, j.Hinting("apply the filter that the document describes; check that the bound name is the declared one").Seen(callLabels(calls)...))
 	}

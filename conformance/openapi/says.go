@@ -1,0 +1,156 @@
+package openapi
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// This file finds what the descriptions of a document say.
+
+// maxDescriptionNodes bounds the values of an operation whose descriptions one question reads, such as [Document.ExcludesEmptyPages].
+const maxDescriptionNodes = 4000
+
+// ExcludesEmptyPages reports whether a description of the operation, or of a schema that it refers to, says that no page is empty, or that the last page with
+// items has no next one. Without such words an empty last page is right: many databases find the end of a list only there.
+func (d *Document) ExcludesEmptyPages(o Operation) bool {
+	const more = `(?:more|further|other) (?:items|records|entries|elements|results|hits|rows|calls|fundings)`
+	const nothing = `(?:nothing (?:more |else )?(?:follows|is left)|(?:there are |there is )?no ` + more + `)\b`
+	never := regexp.MustCompile(`(?i)\bno (?:other |further |later |next )?page\b[^.;]{0,40}\b(?:is|are|be) (?:ever )?empty\b|\bpages?\b[^.;]{0,40}\bnever\b[^.;]{0,10}\bempty\b|\bnever\b[^.;]{0,30}\ban empty page\b`)
+	ends := regexp.MustCompile(`(?i)\bnext\w*\b[^.;]{0,40}\bunless ` + nothing +
+		`|\bnext\w*\b[^.;]{0,40}\b(?:absent|missing|omitted|left out|null|not (?:there|present|sent|given))\b[^.;]{0,20}\b(?:if|when|once|where) ` + nothing +
+		`|\bnext\w*\b[^.;]{0,40}\b(?:only (?:if|when|while)|exactly (?:if|when)|as long as|while)\b[^.;]{0,15}\b` + more + `\b`)
+	may := regexp.MustCompile(`(?i)\bempty (?:last )?page\b|\b(?:may|can|could|might)\b[^.;]{0,60}\b(?:empty|none|no (?:items|records|entries|calls)|more|further)\b|\b(?:even|also) (?:if|when|though|none)\b|\balthough\b|\b(?:you|clients?|one) (?:needs?|wants?|wish)\b`)
+	return d.Says(o, never) || d.Says(o, ends) && !d.Says(o, may)
+}
+
+// Says reports whether a description of the operation, or of what it refers to, matches a pattern. Runs of white space are one blank.
+func (d *Document) Says(o Operation, pattern *regexp.Regexp) bool {
+	raw, _ := d.Raw(o.Pointer)
+	return d.SaysIn(raw, pattern)
+}
+
+// SaysIn is [Document.Says] for a part of the document.
+func (d *Document) SaysIn(part any, pattern *regexp.Regexp) bool {
+	return d.newSearch().says(part, pattern)
+}
+
+// SaysOfMember reports whether a description of a property with this name, or of what is below it, matches a pattern, in the operation and in what it refers to.
+func (d *Document) SaysOfMember(o Operation, name string, pattern *regexp.Regexp) bool {
+	raw, _ := d.Raw(o.Pointer)
+	s := d.newSearch()
+	return s.find(raw, func(object map[string]any) bool {
+		properties, _ := object["properties"].(map[string]any)
+		return properties[name] != nil && s.says(properties[name], pattern)
+	})
+}
+
+// SaysOfTotal reports whether a description of the total in the answer of an operation matches a pattern. The place is that of [Total]: a header field, or a
+// member of the envelope. A property of the same name elsewhere, such as in an item, is another number.
+func (d *Document) SaysOfTotal(o Operation, place string, pattern *regexp.Regexp) bool {
+	status, _, ok := o.Success()
+	if !ok || place == "" {
+		return false
+	}
+	at, why := d.Descend(Join(o.Pointer, "responses"), status)
+	value, _ := d.Raw(at)
+	response, _ := value.(map[string]any)
+	if why != "" || response == nil {
+		return false
+	}
+	s := d.newSearch()
+	path, inEnvelope := strings.CutPrefix(place, "$.")
+	if !inEnvelope {
+		headers, _ := response["headers"].(map[string]any)
+		return slices.ContainsFunc(sortedKeys(headers), func(name string) bool { return strings.EqualFold(name, place) && s.says(headers[name], pattern) })
+	}
+	schemas := []any{response["schema"]} // Swagger 2.0
+	content, _ := response["content"].(map[string]any)
+	for _, media := range sortedKeys(content) {
+		holder, _ := d.resolve(content[media])
+		schemas = append(schemas, holder["schema"])
+	}
+	says := func(property any) bool { return s.says(property, pattern) }
+	holder, name, nested := strings.Cut(path, ".")
+	return slices.ContainsFunc(schemas, func(schema any) bool {
+		return s.anyProperty(schema, path, says) ||
+			nested && s.anyProperty(schema, holder, func(property any) bool { return s.anyProperty(property, name, says) })
+	})
+}
+
+// SaysOfAll reports whether the description of the whole API matches a pattern. Runs of white space are one blank.
+func (d *Document) SaysOfAll(pattern *regexp.Regexp) bool {
+	raw, _ := d.Raw("/info/description")
+	return pattern.MatchString(strings.Join(strings.Fields(stringValue(raw)), " "))
+}
+
+// search is one look through a document. All that it leads to shares one budget, so that a hostile document cannot multiply the work.
+type search struct {
+	document *Document
+	left     int // the values that may still be read
+}
+
+func (d *Document) newSearch() *search { return &search{d, maxDescriptionNodes} }
+
+// says reports whether a description in a value, or in what the value refers to, matches a pattern.
+func (s *search) says(value any, pattern *regexp.Regexp) bool {
+	return s.find(value, func(object map[string]any) bool {
+		description, isText := object["description"].(string)
+		return isText && pattern.MatchString(strings.Join(strings.Fields(description), " "))
+	})
+}
+
+// find reports whether an object in a value, or in what the value refers to, fits. It follows each reference once.
+func (s *search) find(value any, fits func(object map[string]any) bool) bool {
+	followed := map[string]bool{}
+	var find func(value any) bool
+	find = func(value any) bool {
+		if s.left--; s.left < 0 {
+			return false
+		}
+		switch v := value.(type) {
+		case map[string]any:
+			if ref := stringValue(v["$ref"]); ref != "" && !followed[ref] {
+				followed[ref] = true
+				if _, target, ok := s.document.Follow(ref); ok && find(target) {
+					return true
+				}
+			}
+			if fits(v) {
+				return true
+			}
+			for _, name := range sortedKeys(v) {
+				if find(v[name]) {
+					return true
+				}
+			}
+		case []any:
+			return slices.ContainsFunc(v, find)
+		}
+		return false
+	}
+	return find(value)
+}
+
+// anyProperty reports whether a property of this name fits, in a schema or in those that it is composed of.
+func (s *search) anyProperty(schema any, name string, fits func(property any) bool) bool {
+	if s.left--; s.left < 0 {
+		return false
+	}
+	object, _ := schema.(map[string]any)
+	if ref := stringValue(object["$ref"]); ref != "" {
+		if _, target, ok := s.document.Follow(ref); ok && s.anyProperty(target, name, fits) {
+			return true
+		}
+	}
+	if properties, _ := object["properties"].(map[string]any); properties[name] != nil && fits(properties[name]) {
+		return true
+	}
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		parts, _ := object[keyword].([]any)
+		if slices.ContainsFunc(parts, func(part any) bool { return s.anyProperty(part, name, fits) }) {
+			return true
+		}
+	}
+	return false
+}
