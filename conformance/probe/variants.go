@@ -25,7 +25,7 @@ func variantCases() []row {
 		return row{Label: evidence.EveryOperation.With(c), Words: words, Plan: plan, Send: withoutSchemas(vary(change))}
 	}
 	return []row{
-		variant("good-uncoded", "without content coding, and with another Accept header that the data fits", func(s draw.Source, q *recorder.Request) *unsent {
+		variant("good-uncoded", "excluding gzip, and with another Accept header that the data fits", func(s draw.Source, q *recorder.Request) *unsent {
 			setHeader(q, "Accept", acceptsAlso(s, *q))
 			setHeader(q, "Accept-Encoding", draw.One(s, "gzip;q=0", "identity, gzip;q=0", "gzip;q=0, identity;q=0.5", "identity;q=1, gzip; q=0"))
 			return nil

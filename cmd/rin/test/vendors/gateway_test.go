@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync/atomic"
 )
@@ -117,7 +118,7 @@ func gatewayCall(w http.ResponseWriter, r *http.Request, origin, detail string, 
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Vary", "Accept-Encoding")
-	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if !regexp.MustCompile(`gzip($|,|;\s*q=[01]?\.?0*[1-9])`).MatchString(r.Header.Get("Accept-Encoding")) {
 		_ = json.NewEncoder(w).Encode(body)
 		return
 	}
