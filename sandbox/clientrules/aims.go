@@ -13,7 +13,7 @@ type aims struct {
 	previews map[string]int
 	// fullLists are the lists that the program read to their end each time, over several pages.
 	fullLists map[string]bool
-	// quotas are the least numbers of records, by list, after which the program has enough. A program with a limit of pages has no quota.
+	// quotas are the least numbers of records, by [movedListName], after which the program has enough. A program with a limit of pages has no quota.
 	quotas map[string]int
 }
 
@@ -90,7 +90,8 @@ func unfinishedWalks(records []journal.Record) map[string][]requests {
 		for _, all := range attribute(record.Entries) {
 			for _, walk := range newHistory(all, aims{}).walks {
 				if served := walk.filter(isServedPage); len(served) > 1 && !served.has(isLastPage) {
-					found[listName(walk[0])] = append(found[listName(walk[0])], served)
+					name := movedListName(walk[0])
+					found[name] = append(found[name], served)
 				}
 			}
 		}

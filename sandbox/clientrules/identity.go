@@ -100,11 +100,13 @@ func (r *reader) query(text string) *query {
 	return known
 }
 
-// listName names the list that a request reads, by node, path and filters. Unlike the number of the list, it is the same in all records,
-// also where the list has moved to a path with a slash at the end.
+// listName names the list that a request reads, by node, path and filters. Unlike the number of the list, it is the same in all records.
 func listName(e *request) string {
-	return e.Node + " " + strings.TrimSuffix(e.Path, "/") + "?" + canonical(e.Query, isFilter)
+	return e.Node + " " + e.Path + "?" + canonical(e.Query, isFilter)
 }
+
+// movedListName is [listName] for a list that may have moved to a path with a slash at the end.
+func movedListName(e *request) string { return strings.Replace(listName(e), "/?", "?", 1) }
 
 // isFilter reports whether a query parameter chooses neither the page nor its size.
 func isFilter(name string) bool { return !isPositionParameter(name) && !isSizeParameter(name) }

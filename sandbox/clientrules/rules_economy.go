@@ -84,7 +84,7 @@ func firstPages(all history) []Sighting {
 	}
 	for _, walk := range all.walks {
 		first := walk[0]
-		if walk.hasEnough(all.aims.quotas[listName(first)]) && !walk.has(isLastPage) {
+		if walk.hasEnough(all.aims.quotas[movedListName(first)]) && !walk.has(isLastPage) {
 			seen = append(seen, Sighting{fmt.Sprintf("%s was left after %d records, and the last page had a rel=\"next\"", requestLine(first), walk.items()), requests{first}})
 			continue
 		}

@@ -254,7 +254,7 @@ func unfinishedReads(all history) []Sighting {
 	previewed := all.previewedLists()
 	for i, walk := range all.walks {
 		last := walk[len(walk)-1]
-		if name := listName(last); previewed[last.list] || walk.hasEnough(all.aims.previews[name]) || walk.hasEnough(all.aims.quotas[name]) {
+		if previewed[last.list] || walk.hasEnough(all.aims.previews[listName(last)]) || walk.hasEnough(all.aims.quotas[movedListName(last)]) {
 			continue
 		}
 		// Pages that are read in parallel come in any order, so that each may be the one without a link.
