@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // This file finds parameters that are named like a member of the items and have another meaning, as the document says: some select nothing, some leave out
@@ -15,7 +16,8 @@ func (o Operation) SelectsOtherwise(p Parameter) bool {
 	return strings.ContainsAny(p.Name, "!<>~^") || o.saysOf(p, selectsNothing(), aboutCaller(), leavesOut(), selectsMore())
 }
 
-// SelectsMore reports whether the only such sentences say that other values match, too. Then the parameter still leaves out something.
+// SelectsMore reports whether the document says that other values match, too, and nothing else that [Operation.SelectsOtherwise] looks for. Such a parameter
+// still leaves out something.
 func (o Operation) SelectsMore(p Parameter) bool {
 	return o.saysOf(p, selectsMore()) && !strings.ContainsAny(p.Name, "!<>~^") && !o.saysOf(p, selectsNothing(), aboutCaller(), leavesOut())
 }
@@ -29,7 +31,7 @@ func (o Operation) saysOf(p Parameter, patterns ...*regexp.Regexp) bool {
 			text += ". " + strings.Trim(rest, " *`_:|–—-")
 		}
 	}
-	for _, sentence := range regexp.MustCompile(`[.;]\s|[.;]$`).Split(strings.Join(strings.Fields(text), " "), -1) {
+	for _, sentence := range sentenceEnd().Split(strings.Join(strings.Fields(text), " "), -1) {
 		for _, aside := range []*regexp.Regexp{aboutValues(), aboutSomeValues(), aboutForm(), aboutOrder()} {
 			sentence = aside.ReplaceAllString(sentence, " … ")
 		}
@@ -40,8 +42,11 @@ func (o Operation) saysOf(p Parameter, patterns ...*regexp.Regexp) bool {
 	return false
 }
 
+// sentenceEnd matches the sign between two sentences.
+var sentenceEnd = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.;]\s|[.;]$`) })
+
 // selectsNothing matches sentences that say that a parameter has no effect on the list. Most of them are about statistics, or about an earlier version.
-func selectsNothing() *regexp.Regexp {
+var selectsNothing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(deprecated\W+)?(is |now )?ignored\b|\b(parameter|it|and|is|are|was|been|be|always|currently|now) (currently |simply |now )?ignored\b|` +
 		`\b(has|have|without|with) (no|any) (effect|influence|impact|bearing)\b|` +
 		`\b(does not|do not|doesn't|don't|never|will not|won't|not) (used to )?(filter|select|restrict|narrow)\b|` +
@@ -53,48 +58,48 @@ func selectsNothing() *regexp.Regexp {
 		`\b(come|comes|listed|shown|appear|appears|ranked|sorted) (first|last|higher|at the top)\b|\b(boost(s|ed|ing)?|prefer(s|red|ring|ence)?)\b|\b(ranked|ranking)\b|\bkommen zuerst\b|\bbevorzugt|\bdien(t|en) (nur|allein|lediglich|ausschließlich|einzig) |` +
 		`\bnur (für|zu|zur) (\S+ ){0,2}(statistik|auswertung|protokoll|nutzungsstatistik|statistischen)|` +
 		`\b(est|sera) ignoré|\bsans effet\b|\bne (filtre|modifie|change) (pas|rien)|\bfins (de )?statisti|\b(viene|è) ignorat|\bsenza effetto\b|\bse ignora\b|\bsin efecto\b`)
-}
+})
 
 // aboutCaller matches sentences that say who calls.
-func aboutCaller() *regexp.Regexp {
+var aboutCaller = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(where|which|who|whom|that|of|from|name of) (the )?(your|you) ?(users?|applications?|organi[sz]ations?|offices?|systems?|institutions?|portals?|clients?|belong|work|represent|call|are)\b|` +
 		`\bcalling (application|client|system|organi[sz]ation|party)\b|\b(of|for) the caller\b|\bdes aufrufers\b|\baufrufenden?\b|\bihrer (anwendung|organisation|einrichtung|nutz\S+)`)
-}
+})
 
 // leavesOut matches sentences that begin with what is left out.
-func leavesOut() *regexp.Regexp {
+var leavesOut = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(excludes?|leaves? out|omits?|hides?|skips?|removes?)\b|^(all |the |only |other )*(\w+ ){0,2}(other than|except|excluding|of (any|an|every|all) other|that (are|have|do) not|which (are|have|do) not|not (of|in|with|from|by))\b|` +
 		`^(außer|schließt\b[^,]*\baus\b|blendet\b[^,]*\baus\b)|^(alle |nur )?(\S+ ){0,2}(außer|mit anderer?m?|einer anderen)\b|^(sauf|exclut|esclude|tranne|excluye|excepto)\b`)
-}
+})
 
 // selectsMore matches sentences that say that other values match, too, such as those below the value in a hierarchy.
-func selectsMore() *regexp.Regexp {
+var selectsMore = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(or|and|including|with|as well as|plus)( of| in| from| for| by| all| any| every| its| their| the| his)* (\w+ )?(sub-?\w+|below|beneath|above|under(neath)?|descendants?|children|narrower|broader|higher|lower|older|newer|parents?|ancestors?|neighbou?r\w*)\b|` +
 		`\bat (least|most)\b|\b(this|that|the) \w+ (or|and) (more|less|higher|lower|above|below|better|later|earlier|up|down)\b|\bup to\b|\b(nationwide|worldwide|regardless)\b|\b(starts?|starting|begins?|beginning) with\b|\bprefix\b|` +
 		`\b(und|oder|samt|einschließlich|inklusive)( \S+){0,2} (unter\S*|darunter\S*|untergeordnet\S*|übergeordnet\S*|nachgeordnet\S*|höher\S*|niedriger\S*|darüber\S*)|\b(mindestens|höchstens|bundesweit\w*|österreichweit\w*)\b|\b(beginn\w*|anfang\w*) mit\b|` +
 		`\b(ou|et|y compris)( \S+){0,2} (inférieur|supérieur|sous-)\S*|\bau moins\b`)
-}
+})
 
 // aboutValues matches words about some values, other parameters or the order only: "Unknown values are ignored."
-func aboutValues() *regexp.Regexp {
+var aboutValues = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(case|empty|blank|unknown|invalid|wrong|other|bad|missing|absent|white ?space|spaces?|accents?|upper|lower ?case)\b[^,]*\bignored\b|\bignored (if|when|unless|where|together|with|without)\b|` +
 		`\b(effect|influence|impact|bearing|change|affect|influence|alter)s? (if|unless|when|together|with|without|on (the )?(order|sort|pag|total|number))|` +
-		`\b(leer|unbekannt|ung\x{fc}ltig|ander|falsch|gro\x{df}|klein)[^,]*\b(ignoriert|ausgewertet)|\b(ignoriert|wirkung),? (wenn|falls|zusammen|ohne|bei)\b`)
-}
+		`\b(leer|unbekannt|ungültig|ander|falsch|groß|klein)[^,]*\b(ignoriert|ausgewertet)|\b(ignoriert|wirkung),? (wenn|falls|zusammen|ohne|bei)\b`)
+})
 
 // aboutSomeValues matches words that say that some values, or their absence, select nothing: "An empty value does not filter."
-func aboutSomeValues() *regexp.Regexp {
+var aboutSomeValues = sync.OnceValue(func() *regexp.Regexp {
 	const odd = `(empty|blank|unknown|invalid|wrong|missing|absent|omitted|unset|not given|not set|left out)`
 	const nothing = `(not|never|nothing|no effect|the same|unchanged)`
 	return regexp.MustCompile(`(?i)\b` + odd + `( \w+)? (do|does|will|is|are|has|have|leaves?|gives?|selects?|filters?|changes?|restricts?) ` + nothing + `\b|` +
 		`\b(if|when) ([\w']+ ){0,5}` + odd + `\b,?[^,]{0,30}\b` + nothing + `\b|\b` + nothing + `\b[^,]{0,30}\b(if|when) ([\w']+ ){0,4}` + odd + `\b|` +
 		`(^|[^dr] )without (a |any )?(value|parameter)\b,?[^,]{0,30}\b` + nothing + `\b|` +
-		`(^|\s)((leer|unbekannt|ung\x{fc}ltig|fehlend)\S*|ohne (wert|angabe))\b[^,]{0,30}\b(nicht|nichts)\b|` +
+		`(^|\s)((leer|unbekannt|ungültig|fehlend)\S*|ohne (wert|angabe))\b[^,]{0,30}\b(nicht|nichts)\b|` +
 		`\b(paging|page|pagination|sort|sorting|unknown|other|additional|further|such) parameters? (is|are) (then |simply )?ignored\b`)
-}
+})
 
 // aboutForm matches words that say how a value is written: its length, its letters, how many there are.
-func aboutForm() *regexp.Regexp {
+var aboutForm = sync.OnceValue(func() *regexp.Regexp {
 	const number = `(\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|ein\w{0,2}|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf|zwanzig)`
 	const unit = `(values?|characters?|chars|letters?|digits?|words?|codes?|ids?|bytes|werte?n?|zeichen|buchstaben|ziffern|stellen|wörtern?|wort)`
 	const literal = `["'` + "\x60" + `“„]?(?-i:[A-Z0-9]{2,}\S*)`
@@ -104,10 +109,15 @@ func aboutForm() *regexp.Regexp {
 		`\b(er|sie|es|wert|code|nummer|kennung) beginnt (immer )?mit (` + literal + `|\S+ (buchstaben?|ziffern?)\b)|` +
 		`\b(without|omitting) (the |a |any |its )?(\w+ )?prefix\b|\b(with|including) (the|a|its) prefix ` + literal + `|` +
 		`\bpreferred (form|spelling|format|notation|writing|way|variant)\b|\b(form|spelling|format|notation|case|letters) (is|are) preferred\b`)
-}
+})
 
 // aboutOrder matches words about the order of the list: "The newest come first."
-func aboutOrder() *regexp.Regexp {
+var aboutOrder = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(newest|latest|oldest|most recent|earliest|nearest|soonest|closest|longest|shortest|largest|smallest|highest|lowest)\b[^,]{0,40}\b(first|last|at the top)\b|` +
 		`\bsorted (first|last) by\b|(^|\s)(neu|ält|jüng|nächst|früh)\S*\b[^,]{0,40}\bkommen zuerst\b`)
+})
+
+// MeansAll reports whether a word of a vocabulary stands for all values, so that a filter by it leaves out nothing.
+func MeansAll(word string) bool {
+	return slices.Contains([]string{"all", "any", "both", "every", "everything", "alle", "alles", "beide", "beliebig", "tous", "toutes", "tutti", "tutte", "todos", "todas"}, strings.ToLower(word))
 }

@@ -42,24 +42,24 @@ func tokenCases() []row {
 			c := r.Target.Credentials
 			f.fields, f.once = f.fields[:1], true
 			f.authorization = basic(url.QueryEscape(c.ClientID), url.QueryEscape(c.ClientSecret.Reveal()))
-		}), Learn: keepOtherWay("token.basic")},
-		{Label: "token.basic-unencoded", Words: "with HTTP Basic", Plan: beside.inLane("basic"), Send: basicUnencoded, Learn: keepOtherWay("token.basic-unencoded")},
-		{Label: "token.basic-percent-encoded", Words: "with HTTP Basic and percent-encoded letters", Plan: grants.inLane("basic"), Send: basicPercentEncoded, Learn: keepOtherWay("token.basic-percent-encoded")},
+		}), Learn: keepOtherWay},
+		{Label: "token.basic-unencoded", Words: "with HTTP Basic", Plan: beside.inLane("basic"), Send: basicUnencoded, Learn: keepOtherWay},
+		{Label: "token.basic-percent-encoded", Words: "with HTTP Basic and percent-encoded letters", Plan: grants.inLane("basic"), Send: basicPercentEncoded, Learn: keepOtherWay},
 		{Label: "token.basic-empty-secret", Words: "with HTTP Basic and an empty client_secret in the form", Plan: grants.inLane("basic").onDemand(), Send: basicEmptySecret},
 		{Label: "token.repeat-1", Words: "with good credentials for the second time", Plan: repeats, Send: tokenRequest(nil), Learn: keepTokenAs(AccessToken)},
 		{Label: "token.repeat-2", Words: "with good credentials for the third time", Plan: repeats, Send: tokenRequestLater, Learn: keepTokenAs(AccessToken)},
 		{Label: "token.repeat-3", Words: "with good credentials for the fourth time", Plan: repeats, Send: tokenRequestLater, Learn: keepTokenAs(AccessToken)},
 		{Label: "token.unknown-parameter", Words: "with the unknown parameter", Plan: beside, Send: tokenRequest(func(r *run, f *form) {
 			f.fields = append(f.fields, Field{Name: r.drawn.word, Value: "1"})
-		}), Learn: keepOtherWay("token.unknown-parameter")},
+		}), Learn: keepOtherWay},
 		{Label: "token.empty-scope", Words: "with the empty scope", Plan: beside, Send: tokenRequest(func(_ *run, f *form) {
 			f.fields = append(f.fields, Field{Name: "scope"})
-		}), Learn: keepOtherWay("token.empty-scope")},
+		}), Learn: keepOtherWay},
 		{Label: "token.percent-encoded", Words: "with percent-encoded values", Plan: beside, Send: tokenRequest(func(r *run, f *form) {
 			f.fields[0] = Field{Name: "grant_type", Value: encodeSome(r.source(evidence.TokenEndpoint, "encoded grant"), "client_credentials"), Encoded: true}
 			f.fields[1] = Field{Name: "client_id", Value: encodeSome(r.source(evidence.TokenEndpoint, "encoded id"), r.Target.Credentials.ClientID), Encoded: true}
 			f.media = formType + "; charset=UTF-8" // as fetch clients send it
-		}), Learn: keepOtherWay("token.percent-encoded")},
+		}), Learn: keepOtherWay},
 		{Label: "token.no-client", Words: "without credentials", Plan: beside, Send: tokenRequestWithoutToken(func(_ *run, f *form) {
 			f.fields, f.credential = f.fields[:1], ""
 		})},

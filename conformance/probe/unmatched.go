@@ -66,7 +66,7 @@ func isAboutCall(name string) bool {
 // filterWords returns the first, the middle and the last word of a vocabulary, without those that stand for every value.
 func filterWords(p openapi.Parameter) []string {
 	words := slices.DeleteFunc(slices.Clone(vocabulary(p.Schema)), func(word string) bool {
-		return word == "" || slices.Contains([]string{"all", "any", "both", "every", "everything", "none", "null", "default", "unknown", "alle", "alles", "beide", "beliebig", "keine", "tous", "toutes", "tutti", "todos"}, strings.ToLower(word))
+		return word == "" || openapi.MeansAll(word) || slices.Contains([]string{"none", "null", "default", "unknown", "keine"}, strings.ToLower(word))
 	})
 	if len(words) > 3 {
 		words = []string{words[0], words[len(words)/2], words[len(words)-1]}

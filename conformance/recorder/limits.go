@@ -54,7 +54,7 @@ func (g *gate) enter(ctx context.Context, n int) (int, error) {
 	return n, err
 }
 
-// wait returns when the rate and the node allow n more requests at once, or one request if bursts are no longer allowed. Requests wait one after the other.
+// wait blocks until the rate and the node allow n more requests at once, and returns n. It returns 1 if bursts are no longer allowed. Callers wait in a queue.
 func (g *gate) wait(ctx context.Context, n int) (int, error) {
 	select {
 	case <-g.turn:

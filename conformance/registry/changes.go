@@ -62,7 +62,7 @@ func HiddenEntries(before, after Document) error {
 		faults = append(faults, errors.New("the document has member twice, and parsers disagree on which one counts"))
 	}
 	had := map[string]bool{}
-	old, _, _ := probe.Members(before.Text) // without an earlier document there are no entries
+	old, _, _ := probe.Members(before.Text) // if before cannot be read, all entries count as new
 	for _, raw := range old {
 		had[compact(raw)] = true
 	}

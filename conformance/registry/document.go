@@ -135,8 +135,8 @@ func isOrAre(n int) string {
 // shortDigest returns a prefix of the digest that is long enough to name a document on a command line.
 func shortDigest(d Document) string { return strings.TrimPrefix(d.Digest(), "sha256:")[:12] }
 
-// movedReason says which origin of an entry is new; "" if none is. A node gets no credentials at a new origin: whoever changes the registry document could
-// otherwise collect the secrets of all nodes.
+// movedReason returns why a node gets no credentials: its entry has an origin that is not proved. It returns "" if all origins are known, or the node is
+// new. Otherwise a person who changes the registry document could collect the secrets of all nodes.
 func movedReason(n Node, e Entry, p NodePolicy) string {
 	known := append(slices.Clone(p.Origins), evidence.OriginOf(n.InfoURL), evidence.OriginOf(n.TokenURL))
 	for _, u := range n.CertifiedURLs {

@@ -165,7 +165,7 @@ func compareAnswers(old, later *evidence.Log) []SeenChange {
 	return out
 }
 
-// answerText describes an answer by what a run does not draw: status and media type, or why there is no answer.
+// answerText describes an answer by what does not change from run to run: status and media type, or the reason why no answer came.
 func answerText(x evidence.Exchange) string {
 	if x.Failure != nil {
 		return "no answer (" + string(x.Failure.Kind) + ")"

@@ -184,8 +184,8 @@ func judgeParallelTokens(e Evidence) []Judgement {
 	return withoutRepeats(parts)
 }
 
-// judgeOtherWay finds a token that the list refuses because the client requested it in another way, such as HTTP Basic. A 401 is no such fault where the
-// server ends a token early, which TOK-18 judges.
+// judgeOtherWay finds a token that the list refuses because the client requested it in another way, such as HTTP Basic. TOK-18 judges a server that ends tokens
+// early, so a 401 of such a server does not count here.
 func judgeOtherWay(e Evidence) []Judgement {
 	x := e.exchange(e.Roles.List.With(evidence.OtherWay))
 	issued := evidence.Label(x.Given["issued"])

@@ -46,8 +46,8 @@ func findMistakenCallers(e Evidence, first evidence.Exchange) []Judgement {
 func findMistakenCaller(e Evidence, first, x evidence.Exchange) (j Judgement, found bool) {
 	const reason = "info describes another client than the one whose token was sent"
 	const hint = "take the caller from the token of the request itself, and keep it in no variable that other requests share"
-	for _, id := range otherClientIDs(e) {
-		if success(x) && hasText(x, id) && !hasText(x, e.Run.ClientID) && !bytes.Contains(x.Response.Body, []byte("[[")) {
+	for _, id := range slices.Sorted(maps.Values(otherClientIDs(e))) {
+		if len(id) >= minClientID && id != e.Run.ClientID && success(x) && hasText(x, id) && !hasText(x, e.Run.ClientID) && !bytes.Contains(x.Response.Body, []byte("[[")) {
 			return expect(x, "what the node knows of "+quote(e.Run.ClientID)).failed(reason, quote(id)).Hinting(hint), true
 		}
 	}
@@ -70,12 +70,12 @@ func findMistakenCaller(e Evidence, first, x evidence.Exchange) (j Judgement, fo
 }
 
 // otherClientIDs returns the ids of the other clients of the run, as their token requests name them.
-func otherClientIDs(e Evidence) []string {
-	var out []string
+func otherClientIDs(e Evidence) map[evidence.Resource]string {
+	out := map[evidence.Resource]string{}
 	for _, r := range []evidence.Resource{evidence.SecondClient, evidence.OtherClient, evidence.SpareClient} {
 		form, err := url.ParseQuery(string(e.exchange(r.With(evidence.OK)).Request.Body))
-		if id := form.Get("client_id"); err == nil && len(id) >= minClientID && id != e.Run.ClientID {
-			out = append(out, id)
+		if id := form.Get("client_id"); err == nil && id != "" {
+			out[r] = id
 		}
 	}
 	return out

@@ -185,7 +185,7 @@ func lostLetters(text []byte) []string {
 	if !bytes.ContainsRune(text, '?') || hasOtherLetters(text) {
 		return nil
 	}
-	return distinct(regexp.MustCompile(` [A-Za-z][a-z]*\?[a-z]+[ ",.;:)]|[ "(][A-Za-z][a-z]*\?[a-z]+ `).FindAll(text, maxWords))
+	return distinctWords(regexp.MustCompile(` [A-Za-z][a-z]*\?[a-z]+[ ",.;:)]|[ "(][A-Za-z][a-z]*\?[a-z]+ `).FindAll(text, maxWords))
 }
 
 // escapedLetters finds words such as F&ouml;rderung in a text without tags and without any letter beyond ASCII.
@@ -193,7 +193,7 @@ func escapedLetters(text []byte) []string {
 	if !bytes.Contains(text, []byte("uml;")) && !bytes.Contains(text, []byte("acute;")) && !bytes.Contains(text, []byte("grave;")) || hasOtherLetters(text) || bytes.Contains(text, []byte("</")) {
 		return nil
 	}
-	return distinct(regexp.MustCompile(`[A-Za-z]*&[A-Za-z](?:uml|acute|grave|circ|cedil|tilde|ring|caron);[a-z]*`).FindAll(text, maxWords))
+	return distinctWords(regexp.MustCompile(`[A-Za-z]*&[A-Za-z](?:uml|acute|grave|circ|cedil|tilde|ring|caron);[a-z]*`).FindAll(text, maxWords))
 }
 
 // maxWords bounds the words that are compared.
@@ -205,8 +205,8 @@ func hasOtherLetters(text []byte) bool {
 	return bytes.ContainsFunc(text, isOther) || regexp.MustCompile(`\\u0(?:0[c-fC-F]|[1-9a-fA-F])|\\u[1-9a-fA-F]`).Match(text)
 }
 
-// distinct returns different words, without the signs around them.
-func distinct(words [][]byte) []string {
+// distinctWords returns different words, without the signs around them.
+func distinctWords(words [][]byte) []string {
 	var out []string
 	for _, w := range words {
 		if word := strings.Trim(string(w), ` "(,.;:)`); !slices.Contains(out, word) {
@@ -218,12 +218,13 @@ func distinct(words [][]byte) []string {
 
 // documentSpeaksOfHTML reports whether the document says of some text that it is HTML.
 func documentSpeaksOfHTML(e Evidence) bool {
-	for _, r := range e.Roles.Operations {
-		if o, ok := operation(e, r); ok && e.Spec.Says(o, regexp.MustCompile(`(?i)\b(html|markup|rich text|entit(y|ies))\b`)) {
-			return true
-		}
-	}
-	return false
+	return remember(e.judged, "the document speaks of HTML", func() bool {
+		html := regexp.MustCompile(`(?i)\b(html|markup|rich text|entit(y|ies))\b`)
+		return slices.ContainsFunc(e.Roles.Operations, func(r evidence.Resource) bool {
+			o, ok := operation(e, r)
+			return ok && e.Spec.Says(o, html)
+		})
+	})
 }
 
 // hasPair reports whether a text has two bytes one after the other. It looks for the second, which is the rarer one in European texts.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -240,13 +239,8 @@ func judgeClient(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement
 
 // judgeOtherClients finds a token of one client that names another client of the run: the resource server takes the one for the other.
 func judgeOtherClients(e Evidence) Judgement {
-	ids := map[evidence.Resource]string{evidence.TokenEndpoint: e.Run.ClientID}
-	for _, r := range []evidence.Resource{evidence.SecondClient, evidence.OtherClient, evidence.SpareClient} {
-		form, err := url.ParseQuery(string(e.exchange(r.With(evidence.OK)).Request.Body))
-		if id := form.Get("client_id"); err == nil && id != "" {
-			ids[r] = id
-		}
-	}
+	ids := otherClientIDs(e)
+	ids[evidence.TokenEndpoint] = e.Run.ClientID
 	for _, x := range e.sweep().tokens {
 		own := ids[x.Label.Resource()]
 		if own == "" || isTokenOf(x, own) || x.Label == twoClients() {

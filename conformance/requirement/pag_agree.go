@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -41,7 +40,6 @@ func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagre
 	}
 	inList, inDetail := items[0], openapi.Object(unwrap(text, member))
 	faulty, renewed := faultyMembers(e, records[0].call.Label, x.Label), newEachTime(e)
-	mayBeHTML := sync.OnceValue(func() bool { return documentSpeaksOfHTML(e) })
 	var out []disagreement
 	for _, name := range slices.Sorted(maps.Keys(inList)) {
 		theirs, both := inDetail[name]
@@ -50,7 +48,7 @@ func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagre
 		if !both || name == member || faulty[name] || compatible(ours, theirs) || volatile(name) && !inOtherZone(ours, theirs) {
 			continue
 		}
-		if bytes.ContainsAny(slices.Concat(ours, theirs), "&<\\") && mayBeHTML() && compatible(withoutHTML(ours), withoutHTML(theirs)) {
+		if bytes.ContainsAny(slices.Concat(ours, theirs), "&<\\") && documentSpeaksOfHTML(e) && compatible(withoutHTML(ours), withoutHTML(theirs)) {
 			continue
 		}
 		d := disagreement{member: name, id: id, subject: Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: valueInWords(ours) + ", as in the list", Got: valueInWords(theirs)}}

@@ -174,7 +174,7 @@ func judgeBoundedTotal(e Evidence, x evidence.Exchange, within []condition, d ed
 	allItems, complete := wholeList(e)
 	total, place, ok := totalOf(e, x)
 	all, plainPlace, plainOK := totalOf(e, e.exchange(evidence.ListOperation.With(evidence.OK)))
-	if !complete || !ok || !plainOK || place != plainPlace || all != len(allItems) || !describesTotal(e, place) || e.unsteady() || isEstimate(e, place) || countsWithoutFilters(e, place) {
+	if !complete || !ok || !plainOK || place != plainPlace || all != len(allItems) || !describesTotal(e, place) || e.unsteady() || isInexact(e, place) {
 		return Passed(x.Label)
 	}
 	sure := lostItems(e, x, nil, func(item []byte) bool { return itemSide(e, item, within, d) > 0 })

@@ -85,11 +85,6 @@ func excludes(e Evidence, all [][]byte, x evidence.Exchange) bool {
 	})
 }
 
-// meansAll reports whether a value of a vocabulary, which no item has, is a word for all values.
-func meansAll(value string) bool {
-	return slices.Contains([]string{"all", "any", "both", "every", "everything", "alle", "alles", "beide", "beliebig", "tous", "toutes", "tutti", "tutte", "todos", "todas"}, strings.ToLower(value))
-}
-
 // judgeFilterCall judges one filtered list. exist says whether items with the value are known to exist.
 func judgeFilterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	c := condition{parameter: x.Given["parameter"], member: x.Given["member"], value: x.Given["value"], or: x.Given["or"]}
@@ -106,7 +101,7 @@ func judgeFilterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	if !success(x) {
 		return expect(x, "2xx with the items that match").failed(filter+" is refused although the document declares it", describe(x))
 	}
-	if !exist && meansAll(c.value) {
+	if !exist && openapi.MeansAll(c.value) {
 		return Passed(x.Label).Noting(filter + " may mean that the filter is off")
 	}
 	items, err := e.itemsOf(x)

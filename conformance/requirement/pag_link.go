@@ -146,9 +146,10 @@ func leavesHost(x evidence.Exchange, l openapi.Reference) bool {
 // leadsToPage reports whether the document says of links with this relation that they lead to pages for people.
 func leadsToPage(e Evidence, x evidence.Exchange, l openapi.Reference) bool {
 	o, known := operation(e, x.Label.Resource())
-	pages := regexp.MustCompile(`(?i)\b(web ?(page|site)s?|html|portals?|browsers?|humans?|people|landing page|homepage)\b|\b(web-?seiten?|webauftritt|(für|von) menschen|page web|sito web)`)
 	return known && slices.ContainsFunc([]string{l.Relation, "links", "_links", "href"}, func(member string) bool {
-		return remember(e.judged, "links to pages "+o.Pointer+" "+member, func() bool { return e.Spec.SaysOfMember(o, member, pages) })
+		return remember(e.judged, "links to pages "+o.Pointer+" "+member, func() bool {
+			return e.Spec.SaysOfMember(o, member, regexp.MustCompile(`(?i)\b(web ?(page|site)s?|html|portals?|browsers?|humans?|people|landing page|homepage)\b|\b(web-?seiten?|webauftritt|(für|von) menschen|page web|sito web)`))
+		})
 	})
 }
 

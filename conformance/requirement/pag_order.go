@@ -107,10 +107,10 @@ func judgeOrders(e Evidence) []Judgement {
 	return withoutRepeats(parts)
 }
 
-// findFilteredMisorder finds filtered lists that do not come in the order that prose promises for the list, and that the whole list has. One answer may be an
-// exception that the prose does not tell.
+// findFilteredMisorder finds filtered lists that do not come in the order that prose promises for the list, and that the whole list has. Two filtered
+// lists must show it, because one may be an exception that the prose does not mention.
 func findFilteredMisorder(e Evidence, o openapi.Operation) []Judgement {
-	// An exception stands in the sentence that names the order, or speaks of relevance.
+	// "unless sorted" or "by relevance" makes an exception for filtered lists.
 	exception := regexp.MustCompile(`(?i)\b(without|unless|except|default|if no|when no|unfiltered)\b[^.]*\b(order|sorted)|\b(order|sorted)[^.]*\b(without|unless|except|default|if no|when no|unfiltered)\b|relevan`)
 	whole, _ := wholeList(e)
 	if exception.MatchString(o.Description) || len(whole) < 2 {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rin-network/rin/conformance/evidence"
 )
@@ -48,7 +49,7 @@ func findFalseReferences(e Evidence) []Judgement {
 			all = append(all, referencesIn(object[name], name, id, e.identityMember(), 1)...)
 		}
 	}
-	owners := textOwners(records)
+	owners := textOwners(records, e.identityMember())
 	agreeing, opposing, misspelled := map[string]int{}, map[string][]Subject{}, map[string][]Subject{}
 	hard := map[string]int{} // by path and member: in how many references the value is that of another record, so both members have one vocabulary
 	label := e.exchange(evidence.ListOperation.With(evidence.OK)).Label
@@ -130,11 +131,14 @@ func referencesIn(value any, path, from, member string, depth int) []reference {
 // A placedText is a text in a member of a record.
 type placedText struct{ member, text string }
 
-// textOwners returns which record has a text in a member. The id is empty if several have it, such as a funder or a country.
-func textOwners(records map[string]map[string]any) map[placedText]string {
+// textOwners returns which record has a text in a member other than the id. The owner is empty if several have it, such as a funder or a country.
+func textOwners(records map[string]map[string]any, member string) map[placedText]string {
 	owners := map[placedText]string{}
 	for id, record := range records {
 		for name, value := range record {
+			if name == member {
+				continue
+			}
 			for _, text := range namesIn(value, 1) {
 				at := placedText{name, text}
 				if owner, known := owners[at]; known && owner != id {
@@ -152,7 +156,7 @@ func textOwners(records map[string]map[string]any) map[placedText]string {
 func sharesName(object map[string]any, id string, owners map[placedText]string) bool {
 	for name, value := range object {
 		isOwn := func(text string) bool { return owners[placedText{name, text}] == id }
-		if name != "id" && id != "" && slices.ContainsFunc(namesIn(value, 1), isOwn) {
+		if id != "" && slices.ContainsFunc(namesIn(value, 1), isOwn) {
 			return true
 		}
 	}
@@ -210,14 +214,22 @@ func wordsOf(value any) any {
 
 // mayChange reports whether a copy of a member may be of another time than the record.
 func mayChange(name string) bool {
-	return volatile(name) || regexp.MustCompile(`(?i)stat(e|us)|phase|stage|role|order|position|lang|locale`).MatchString(name)
+	return volatile(name) || changingName().MatchString(name)
 }
+
+var changingName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)stat(e|us)|phase|stage|role|order|position|lang|locale`)
+})
 
 // plainID returns an id without case, signs, and zeros before a number.
 func plainID(id string) string {
-	id = regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(id), "")
-	return regexp.MustCompile(`(^|[^0-9])0+([0-9])`).ReplaceAllString(id, "$1$2")
+	return leadingZeros().ReplaceAllString(idSigns().ReplaceAllString(strings.ToLower(id), ""), "$1$2")
 }
+
+var (
+	idSigns      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9]+`) })
+	leadingZeros = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^0-9])0+([0-9])`) })
+)
 
 // valueOf returns a short scalar, and the type of any other value.
 func valueOf(value any) string {

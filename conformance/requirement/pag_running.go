@@ -81,9 +81,9 @@ func judgeRunning(x evidence.Exchange, items [][]byte, selects bool) Judgement {
 // in another way.
 func judgeBegun(e Evidence, x evidence.Exchange, items [][]byte) []Judgement {
 	o, _ := operation(e, e.Roles.List)
-	i := slices.IndexFunc(o.QueryParameters(), func(p openapi.Parameter) bool { return p.Name == "runningCalls" })
-	if i < 0 || !regexp.MustCompile(`(?i)\b(has|have) (already )?(begun|started|opened)\b|\bbegonnen\b`).MatchString(o.QueryParameters()[i].Description) ||
-		regexp.MustCompile(`(?i)\b(or|oder) |\b(will|not (yet )?(begun|started|opened)|noch nicht)\b`).MatchString(o.QueryParameters()[i].Description) {
+	p, described := queryParameter(o, "runningCalls")
+	if !described || !regexp.MustCompile(`(?i)\b(has|have) (already )?(begun|started|opened)\b|\bbegonnen\b`).MatchString(p.Description) ||
+		regexp.MustCompile(`(?i)\b(or|oder) |\b(will|not (yet )?(begun|started|opened)|noch nicht)\b`).MatchString(p.Description) {
 		return nil
 	}
 	var ahead []Subject

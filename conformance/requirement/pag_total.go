@@ -69,7 +69,7 @@ func judgeTotals(e Evidence) []Judgement {
 	if hasTotal && !describesTotal(e, plainPlace) {
 		return nil // nobody knows what an undescribed header field counts
 	}
-	if isEstimate(e, plainPlace) || countsWithoutFilters(e, plainPlace) {
+	if isInexact(e, plainPlace) {
 		return nil
 	}
 	hasTotal = hasTotal && !strings.HasSuffix(plainPlace, "recordsTotal") // recordsTotal counts the items before the filter
@@ -88,7 +88,7 @@ func judgeTotals(e Evidence) []Judgement {
 	for _, x := range answers {
 		listPage := listPageOf(e, x)
 		total, place, ok := totalOf(e, x)
-		if !ok || x.Label == plain.Label || !listPage.Listed || !isOnlyPage(e, x, len(listPage.Items)) || cut[len(listPage.Items)] || total == len(listPage.Items) || isEstimate(e, place) || countsWithoutFilters(e, place) {
+		if !ok || x.Label == plain.Label || !listPage.Listed || !isOnlyPage(e, x, len(listPage.Items)) || cut[len(listPage.Items)] || total == len(listPage.Items) || isInexact(e, place) {
 			continue
 		}
 		if listPage.Next() != "" && !(x.Given["search"] != "" && countsItems && total == plainTotal && hasFullPages(e)) {
@@ -108,7 +108,7 @@ func judgeTotals(e Evidence) []Judgement {
 		if len(calls) == 0 {
 			continue
 		}
-		if _, place, named := totalOf(e, calls[0]); named && (isEstimate(e, place) || countsWithoutFilters(e, place)) {
+		if _, place, named := totalOf(e, calls[0]); named && isInexact(e, place) {
 			continue
 		}
 		most := -1
@@ -168,8 +168,13 @@ func describesTotal(e Evidence, place string) bool {
 func isEstimate(e Evidence, place string) bool {
 	const estimate = `(?i)\b(approximat\w*|estimat\w*|about|roughly|at most|up to)\b[^.]{0,40}\b(total|count|number)\b|\b(total|count|number)\b[^.]{0,60}\b(approximat\w*|estimat\w*|roughly)\b`
 	o, _ := operation(e, e.Roles.List)
-	return regexp.MustCompile(estimate).MatchString(o.Description) ||
+	return remember(e.judged, "an estimate of "+o.Pointer, func() bool { return regexp.MustCompile(estimate).MatchString(o.Description) }) ||
 		totalIsDescribedAs(e, place, `(?i)\b(approximat\w*|estimat\w*|roughly|rounded|(lower|upper) bound|may differ|not exact)|(^|\s)(ungefähr|geschätzt|schätz|gerundet|näherung)`)
+}
+
+// isInexact reports whether the document says that the total in this place is not the number of the items that fit the filters.
+func isInexact(e Evidence, place string) bool {
+	return isEstimate(e, place) || countsWithoutFilters(e, place)
 }
 
 // countsWithoutFilters reports whether the document says that the total of a filtered list is that of the whole list.

@@ -39,7 +39,7 @@ func judgeTotalsOfFilters(e Evidence) []Judgement {
 	for _, x := range listAnswers(e) {
 		all := conditionsOf(x)
 		total, place, ok := totalOf(e, x)
-		if !ok || !success(x) || !hasSeveralConditions(x) || !describesTotal(e, place) || isEstimate(e, place) || countsWithoutFilters(e, place) || strings.HasSuffix(place, "recordsTotal") || slices.ContainsFunc(all, func(c condition) bool {
+		if !ok || !success(x) || !hasSeveralConditions(x) || !describesTotal(e, place) || isInexact(e, place) || strings.HasSuffix(place, "recordsTotal") || slices.ContainsFunc(all, func(c condition) bool {
 			return c.bound != "" || slices.ContainsFunc(c.values(), func(v string) bool { return !known[value{c.parameter, v}] })
 		}) {
 			continue
@@ -81,7 +81,7 @@ func judgeTotalsOfUnions(e Evidence) []Judgement {
 	for _, x := range listAnswers(e) {
 		all := conditionsOf(x)
 		total, place, ok := totalOf(e, x)
-		if !ok || !success(x) || len(all) != 1 || all[0].or == "" || !describesTotal(e, place) || isEstimate(e, place) || countsWithoutFilters(e, place) || strings.HasSuffix(place, "recordsTotal") {
+		if !ok || !success(x) || len(all) != 1 || all[0].or == "" || !describesTotal(e, place) || isInexact(e, place) || strings.HasSuffix(place, "recordsTotal") {
 			continue
 		}
 		first, ofFirst := answersToValue(e, all[0].parameter, all[0].value)

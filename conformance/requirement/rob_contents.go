@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -256,10 +257,20 @@ func selects(x, plain evidence.Exchange) bool {
 // numbers is set, numbers.
 type normalizer struct {
 	numbers bool
-	service bool // the content has the state of the service beside its data
-	hidden  bool // a marker of the redactor was found
-	about   *regexp.Regexp
+	service bool           // the content has the state of the service beside its data
+	hidden  bool           // a marker of the redactor was found
+	about   *regexp.Regexp // matches the members that are left out; nil for none
 }
+
+const instanceNames = `(?i)serve[rd]|host|instance|node|worker|pod|replica|backend|trace|session|nonce`
+
+// instanceName matches members about the instance that answered, serviceName also those about the state of the service.
+var (
+	instanceName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(instanceNames) })
+	serviceName  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(instanceNames + `|cache|hits?$|load|health|status|state|ready|busy|up$|region|zone|colou?r|slot|deploy|quota|expir|reset|source`)
+	})
+)
 
 // maxNormalDepth bounds the depth of a value, because each level copies the text of those below.
 const maxNormalDepth = 48
@@ -270,9 +281,9 @@ func (n normalizer) formOf(text []byte) string {
 	if len(text) > maxContent || evidence.DecodeJSON(text, &value) != nil {
 		return ""
 	}
-	n.about = regexp.MustCompile(`(?i)serve[rd]|host|instance|node|worker|pod|replica|backend|trace|session|nonce`)
+	n.about = instanceName()
 	if n.service {
-		n.about = regexp.MustCompile(n.about.String() + `|cache|hits?$|load|health|status|state|ready|busy|up$|region|zone|colou?r|slot|deploy|quota|expir|reset|source`)
+		n.about = serviceName()
 	}
 	form := n.append(nil, withoutVolatile(value), 0)
 	if n.hidden {
@@ -292,7 +303,7 @@ func (n *normalizer) append(out []byte, value any, depth int) []byte {
 		for _, name := range slices.Sorted(maps.Keys(value)) {
 			text, isText := value[name].(string)
 			_, isFlag := value[name].(bool)
-			if (isText || isFlag && n.service) && n.about.MatchString(name) || n.service && isMoment(text) {
+			if (isText || isFlag && n.service) && n.about != nil && n.about.MatchString(name) || n.service && isMoment(text) {
 				continue
 			}
 			out = n.append(n.append(out, name, depth), value[name], depth+1)
@@ -347,7 +358,7 @@ func firstDifference(a, b []byte) (member, one, other string) {
 
 func differenceAt(a, b any, at string) (member, one, other string) {
 	same := func(a, b any) bool {
-		n := normalizer{numbers: true, about: regexp.MustCompile(`^$`)}
+		n := normalizer{numbers: true}
 		return bytes.Equal(n.append(nil, withoutVolatile(a), 0), n.append(nil, withoutVolatile(b), 0))
 	}
 	words := func(v any) string {

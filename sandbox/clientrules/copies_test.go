@@ -95,7 +95,7 @@ var _ = Describe("A client that leaves a list after some pages", func() {
 		return b.Journal().Record(0)
 	}
 	rules := func(record, faultless, other journal.Record) (ids []clientrules.ID) {
-		for _, f := range clientrules.JudgeAmong(record, []journal.Record{faultless}, []journal.Record{other}).Clients[0].Findings {
+		for _, f := range clientrules.JudgeWithRuns(record, []journal.Record{faultless}, []journal.Record{other}).Clients[0].Findings {
 			ids = append(ids, f.Rule)
 		}
 		return ids

@@ -28,12 +28,12 @@ const (
 // faults, show what the program wants. A list of which it read only the beginning there may stay unfinished here; a list that it read to
 // the end there may not.
 func Judge(record journal.Record, earlier ...journal.Record) Report {
-	return JudgeAmong(record, earlier, nil)
+	return JudgeWithRuns(record, earlier, nil)
 }
 
-// JudgeAmong judges as [Judge] does, by all runs of a program: those without faults, and others. Together they show whether the program leaves a list
+// JudgeWithRuns judges as [Judge] does, by all runs of a program: those without faults, and others. Together they show whether the program leaves a list
 // because it has enough records.
-func JudgeAmong(record journal.Record, faultless, others []journal.Record) Report {
+func JudgeWithRuns(record journal.Record, faultless, others []journal.Record) Report {
 	report := Report{Schema: SchemaVersion, Dropped: record.Dropped, Clients: []ClientReport{}}
 	rules, clients, aims := Catalogue(), attribute(record.Entries), findAims(faultless, others)
 	judged := make(chan ClientReport)

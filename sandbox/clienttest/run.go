@@ -123,7 +123,7 @@ func judge(results []Result) {
 	}
 	for i := range results {
 		r := &results[i]
-		r.Report, r.Unread = clientrules.JudgeAmong(r.record, faultless, others), clientrules.UnreadRequests(r.record)
+		r.Report, r.Unread = clientrules.JudgeWithRuns(r.record, faultless, others), clientrules.UnreadRequests(r.record)
 	}
 	for i := range results {
 		results[i].record = journal.Record{}

@@ -136,7 +136,7 @@ func Unprocessable(faults []Fault) Problem {
 	return p
 }
 
-// InsufficientStorage returns a problem with status 507 for a request for which there is no room (RFC 4918 §11.5).
+// InsufficientStorage returns a problem with status 507: the server has no room for what the request adds (RFC 4918 §11.5).
 func InsufficientStorage(detail, hint string) Problem {
 	return newProblem(http.StatusInsufficientStorage, detail, hint)
 }

@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"bytes"
 	"net/http"
 	"slices"
 	"strconv"
@@ -18,7 +17,7 @@ func instanceDeviations() []Deviation {
 	return []Deviation{
 		{Name: "instances-list-other-data", Breaks: []string{"ROB-08"}, May: []string{"PAG-08"},
 			Why: "Half of the answers of the list come from an instance whose cache is older: one record has no description there.",
-			Wrap: byTurns(2, func(a *answer) {
+			Wrap: byTurns(func(a *answer) {
 				a.editItems(func(n int, record map[string]any) {
 					if n == 2 {
 						delete(record, "description")
@@ -27,10 +26,10 @@ func instanceDeviations() []Deviation {
 			}, List)},
 		{Name: "instances-name-other-endpoints", Breaks: []string{"ROB-08"}, May: []string{"INF-05"},
 			Why:  "Half of the answers of info come from an instance that still has the configuration of the last release, with another URL of the detail.",
-			Wrap: byTurns(2, replaceText("fundings/{id}", "funding/{id}"), Info)},
+			Wrap: byTurns(replaceText("fundings/{id}", "funding/{id}"), Info)},
 		{Name: "instances-publish-other-documents", Breaks: []string{"ROB-08"},
 			Why:  "Half of the copies of the document come from an instance of the last release, which does not describe the filter by region.",
-			Wrap: stateful(func() wrap { return oldDocumentByTurns() })},
+			Wrap: byTurns(replaceText(strconv.Quote("region"), strconv.Quote("province")), Document)},
 		{Name: "uncompressed-answer-cut", Breaks: []string{"ROB-08"},
 			Why:     "A gateway cuts the list for callers who do not accept gzip: the uncompressed body is larger than its buffer, and it states the length of the rest.",
 			Example: func(good *http.Request) { listWith("")(good); good.Header.Set("Accept-Encoding", "identity") },
@@ -101,7 +100,7 @@ func instanceHabits() []Deviation {
 	return []Deviation{
 		{Name: "instances-name-themselves",
 			Why: "Info says which instance answered, and each instance writes sets in an order of its own.",
-			Wrap: byTurns(2, edit(func(object map[string]any) {
+			Wrap: byTurns(edit(func(object map[string]any) {
 				object["servedBy"] = "node-b"
 				if endpoints, ok := member(object, "endpoints")["funding"].([]any); ok {
 					slices.Reverse(endpoints)
@@ -116,22 +115,15 @@ func instanceHabits() []Deviation {
 	}
 }
 
-// byTurns makes a wrap that changes one in n good answers to GETs of the kinds. The changed ones follow each other irregularly, as behind a load balancer.
-func byTurns(n uint32, alter change, kinds ...Kind) wrap {
+// byTurns makes a wrap that changes half of the good answers to GETs of the kinds. The changed ones follow each other irregularly, as behind a load balancer.
+func byTurns(alter change, kinds ...Kind) wrap {
 	return stateful(func() wrap {
 		var reads atomic.Uint32
 		return rewriteSuccess(func(a *answer) {
 			const spread = 2654435761 // of the multiplicative hash by Knuth
-			if a.request.Method == http.MethodGet && (reads.Add(1)-1)*spread>>16%n == 0 {
+			if a.request.Method == http.MethodGet && (reads.Add(1)-1)*spread>>16%2 == 0 {
 				alter(a)
 			}
 		}, kinds...)
 	})
-}
-
-// oldDocumentByTurns makes a wrap that renames the filter by region in half of the copies of the document.
-func oldDocumentByTurns() wrap {
-	return byTurns(2, func(a *answer) {
-		a.Body = bytes.Replace(a.Body, []byte(strconv.Quote("region")), []byte(strconv.Quote("province")), 1)
-	}, Document)
 }

@@ -60,9 +60,7 @@ func unmatchedHabits() []Deviation {
 				both(hideUnless("region", func(region string, record map[string]any) bool {
 					regions, _ := record["eligibleApplicantsRegions"].([]any)
 					return len(regions) == 0 || slices.Contains(regions, any(region))
-				}), replaceRequest(func(r *http.Request, _ Env) *http.Request {
-					return withQuery(r, func(q url.Values) { q.Del("region") })
-				}, List)))},
+				}), editQuery(func(q url.Values) { q.Del("region") })))},
 		{Name: "state-of-a-day",
 			Why: "The list has a parameter for the state of the data on a day; the node keeps the newest state only, as the document says.",
 			Wrap: both(describeListParameter("asOf", "The data as it was on this day. Only the newest state is kept at the moment.", schema{"type": "string", "format": "date"}),

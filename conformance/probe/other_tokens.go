@@ -5,12 +5,13 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/recorder"
 )
 
-// This file requests tokens for two clients at the same time, and calls the list with each of them. A server that keeps the client of a request in a variable
-// that all requests share gives some tokens the role, the audience or the account of the other client.
+// This file calls the list with other tokens than the session token. Some were requested for two clients at the same time: a server that keeps the client of
+// a request in a variable that all requests share gives some tokens the role, the audience or the account of the other client.
 
 // parallelTokenCases come last, because a server may accept only the newest token of a client. list.new-token shows whether the first token of the run
 // belongs to the other client.
@@ -196,4 +197,46 @@ func presentRolelessParallel(n int) func(ctx context.Context, r *run, res Resour
 		}
 		return res.GetWith(SecondAccessToken, "Bearer "+t.Value), nil
 	}
+}
+
+// otherWayCases call the list with a token that the client requested in another way than the session token: by HTTP Basic, with encoded values, or with
+// parameters that a server must ignore. Other code of the server issues such a token, and may leave out the role or the audience.
+func otherWayCases() []row {
+	return []row{{Label: evidence.ListOperation.With(evidence.OtherWay), Words: "with a token that was requested in another way",
+		Plan: in(stageRest, stageAuthorized, stageTokens).onlyIf(notQuick), Send: controlled(presentOtherWay)}}
+}
+
+// otherWays returns the labels of the token requests in other ways.
+func otherWays() []evidence.Label {
+	return []evidence.Label{"token.basic", "token.basic-unencoded", "token.basic-percent-encoded", "token.percent-encoded", "token.unknown-parameter", "token.empty-scope"}
+}
+
+// keepOtherWay keeps the token of a request in another way under a name of its own, beside the session token.
+func keepOtherWay(r *run, _ evidence.Resource, a recorder.Answer) {
+	if t, ok := ReadToken(a, r.Clock()); ok {
+		r.facts.with(func(f *facts) { f.tokens[otherWayName(a.Exchange.Label)] = t })
+	}
+}
+
+// otherWayName returns the name under which the run keeps the token of a request.
+func otherWayName(l evidence.Label) string { return "token of " + string(l) }
+
+// presentOtherWay sends a token that was requested in another way: by HTTP Basic in more than half of the runs, because clients use it more
+// often than the other ways.
+func presentOtherWay(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
+	issued := slices.DeleteFunc(otherWays(), func(l evidence.Label) bool {
+		t := r.facts.token(otherWayName(l))
+		return t.Value == "" || t.Value == r.current().Value || t.Stale(r.Clock())
+	})
+	if len(issued) == 0 {
+		return recorder.Request{}, notApplicable("no token that was requested in another way lives long enough")
+	}
+	s := r.source(res.Name, "token of another way")
+	way := draw.One(s, issued...)
+	if s.Below(2) == 0 {
+		way = issued[0]
+	}
+	q := res.Authorized(r.facts.token(otherWayName(way)).Value)
+	q.Given = map[string]string{"issued": string(way)}
+	return q, nil
 }
