@@ -74,6 +74,7 @@ func judgeOperations(e Evidence) Judgement {
 		return Judgement{Outcome: Blocked, BlockedBy: needsInfo, Reason: "needs " + string(needsInfo) + ", which is fail: every operation refuses the token, as the info resource does"}
 	}
 	parts = append(parts, judgeAllowedValues(e)...)
+	parts = append(parts, ordinaryFailures(e)...)
 	parts = append(parts, judgeParallelTokens(e)...)
 	parts = append(parts, judgeOtherWay(e)...)
 	j := gather(parts...)

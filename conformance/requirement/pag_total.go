@@ -1,7 +1,9 @@
 package requirement
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"net/url"
 	"regexp"
 	"slices"
@@ -24,7 +26,7 @@ func totalOf(e Evidence, x evidence.Exchange) (total int, place string, ok bool)
 // judgeTotal finds a total of the list that is not the number of its items. The list may show only its first page, unless its pages were read to the end.
 func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement, found bool) {
 	total, place, ok := totalOf(e, list)
-	if !ok || list.Response.Truncated || total == len(items) {
+	if !ok || list.Response.Truncated || total == len(items) || countsGroups(items, total) {
 		return Judgement{}, false
 	}
 	want := Subject{Name: callName(list) + " " + place, Label: list.Label, Expected: strconv.Itoa(len(items))}
@@ -58,6 +60,29 @@ func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement
 		return Judgement{}, false // the rest is on other pages, or PAG-03 says what is lost
 	}
 	return want.warned(reason+" on all of its pages", strconv.Itoa(total)).Hinting(hint), true
+}
+
+// countsGroups reports whether a total counts what the items count: the items are groups of a statistic, and a number of each adds up to the total.
+func countsGroups(items [][]byte, total int) bool {
+	sums, counted := map[string]int{}, map[string]int{} // by member
+	for _, item := range items {
+		var group map[string]any
+		if json.Unmarshal(item, &group) != nil {
+			return false
+		}
+		for name, value := range group {
+			if n, isNumber := value.(float64); isNumber && n >= 0 && n == math.Trunc(n) && n <= float64(total) {
+				sums[name] += int(n)
+				counted[name]++
+			}
+		}
+	}
+	for name, sum := range sums {
+		if sum == total && counted[name] == len(items) && len(items) > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // judgeTotals compares the totals of filtered and of shortened lists with their items.

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -21,6 +22,9 @@ func unmatchedDeviations() []Deviation {
 			Why:     "The document says that records in the archive are left out by default; a later version of the node lists them, unless a client asks it not to.",
 			Example: listWith("archive=false"),
 			Wrap:    describeArchive(false)},
+		{Name: "two-filters-crash", Breaks: []string{"API-01"},
+			Why: "Two filters together fail with 500: each joins the same table, and the alias of the second join is ambiguous.", Example: listWith("fundingType=CALL&targetGroup=COMPANY"),
+			Wrap: rewriteSuccess(whenRequest(func(r *http.Request) bool { return len(filtersOf(r)) > 1 }, crash), List)},
 	}
 }
 
@@ -82,7 +86,49 @@ func unmatchedHabits() []Deviation {
 					}
 					return map[string]any{"total": 2 * len(items), "byType": byType}
 				})},
+		{Name: "filter-by-ranges",
+			Why:  "A filter by number takes ranges such as 2..5, as its pattern says; a single number is refused.",
+			Wrap: filterByExpression(schema{"type": "string", "pattern": `^[0-9]+\.\.[0-9]+$`}, "Records with a number of points in this range.", "%d..%d")},
+		{Name: "filter-by-comparison",
+			Why:  "A filter by number takes comparisons such as ge:2,le:5, as its example shows; a single number is refused.",
+			Wrap: filterByExpression(schema{"type": "string", "example": "ge:2,le:5"}, "Compares the points of the records.", "ge:%d,le:%d")},
+		{Name: "statistics-in-groups",
+			Why: "The node counts its records by type in an array of groups; the total beside it counts the records, not the groups.",
+			Wrap: serveNumbers("summary", "Numbers of fundings by type.",
+				schema{"type": "object", "properties": map[string]any{"total": schema{"type": "integer"}, "groups": schema{"type": "array", "items": schema{"type": "object",
+					"properties": map[string]any{"type": schema{"type": "string"}, "count": schema{"type": "integer"}}}}}},
+				func(items []map[string]any) any {
+					byType := map[string]int{}
+					for _, item := range items {
+						byType[text(item["type"])]++
+					}
+					var groups []any
+					for _, word := range slices.Sorted(maps.Keys(byType)) {
+						groups = append(groups, map[string]any{"type": word, "count": byType[word]})
+					}
+					return map[string]any{"total": len(items), "groups": groups}
+				})},
 	}
+}
+
+// filterByExpression makes a wrap that gives the records a number of points, and describes a filter points that takes expressions of a form only.
+func filterByExpression(s schema, description, form string) wrap {
+	bounds := func(value string) (low, high int, ok bool) {
+		n, err := fmt.Sscanf(value, form, &low, &high)
+		return low, high, err == nil && n == 2
+	}
+	return both(describeListParameter("points", description, s), both(
+		hideUnless("points", func(value string, record map[string]any) bool {
+			low, high, _ := bounds(value)
+			points := lastDigit(record) % 6
+			return low <= points && points <= high
+		}),
+		both(editRecords(func(record map[string]any) { record["points"] = lastDigit(record) % 6 }),
+			rewriteSuccess(whenRequest(func(r *http.Request) bool {
+				value := r.URL.Query().Get("points")
+				_, _, ok := bounds(value)
+				return value != "" && !ok
+			}, problem(http.StatusBadRequest, "points takes an expression")), List))))
 }
 
 // origins is the vocabulary of [markOrigin].
