@@ -116,9 +116,20 @@ func detourDeviations() []Deviation {
 				good.Header.Del("Authorization")
 			},
 			Wrap: admitIf(func(r *http.Request) bool { return isAnonymous(r) && r.URL.Query().Has("funderId") }, List)},
+		{Name: "two-filters-open", Breaks: []string{"API-08"},
+			Why: "The list with two filters needs no token: such searches go to an index that has no guard.",
+			Example: func(good *http.Request) {
+				listWith("funderId=x&region=VIENNA")(good)
+				good.Header.Del("Authorization")
+			},
+			Wrap: admitIf(func(r *http.Request) bool { return isAnonymous(r) && len(filtersOf(r)) > 1 }, List)},
 		{Name: "role-not-checked-on-pages", Breaks: []string{"BRR-18"},
 			Why:  "The role is checked for the first page only: the code for a page parameter returns before the check.",
 			Wrap: ignoreRoleIf(func(r *http.Request) bool { return r.URL.Query().Has("page[page]") }, List)},
+		{Name: "role-not-checked-with-two-filters", Breaks: []string{"BRR-18"},
+			Why:     "The role is not checked for a list with two filters: such searches go to an index that has no guard.",
+			Example: listWith("funderId=x&region=VIENNA"),
+			Wrap:    ignoreRoleIf(func(r *http.Request) bool { return len(filtersOf(r)) > 1 }, List)},
 		{Name: "role-by-header", Breaks: []string{"BRR-18"}, Rare: true,
 			Why: "A header that a gateway sets for its own calls replaces the role: roles, users and internal calls are trusted from any sender.",
 			Wrap: ignoreRoleIf(func(r *http.Request) bool {
