@@ -2,13 +2,16 @@ package probe
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/rin-network/rin/conformance/draw"
+	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file requests the items that match two filters, or three. It chooses values that some item has together, because two filters must leave out more than
-// each of them.
+// This file requests the items that match two filters, or three, and filtered lists in an order. It chooses values that some item has together, because two
+// filters must leave out more than each of them.
 
 // jointValues bounds the values of one filter that choosePair considers.
 const jointValues = 4
@@ -127,4 +130,44 @@ func filtersAtOnce(n int) chooser {
 		}
 		return chosen{r.sized(o, withQuery(res.URL, query...), a.parameter, maxWalkSize), given}, nil
 	}
+}
+
+// sortedFilterCase is the row that requests a filtered list in an order: code for filters often has a query of its own, which forgets the order.
+func sortedFilterCase(o openapi.Operation) []row {
+	if len(ordersOf(o)) == 0 || len(filtersOf(o)) == 0 {
+		return nil
+	}
+	return []row{{Label: evidence.ListOperation.With("filter-sorted"), Words: "with a filter and in an order", Plan: in(stageRest, stageRead, stagePages).onlyIf(notQuick), Send: choose(sortedFilter)}}
+}
+
+// sortedFilter chooses the value that most items have of a drawn filter, and an order that those items do not already have.
+func sortedFilter(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
+	s, items, columns := r.source(res.Name, "sorted filter"), r.facts.itemsOf(res.Name), r.columnsAt(res.Name)
+	filters := r.filtersAt(res.Name)
+	draw.Shuffle(s, filters)
+	for _, f := range filters {
+		all := slices.DeleteFunc(conditions(f, items), func(c condition) bool { return isProse(c.value) })
+		if len(all) == 0 {
+			continue
+		}
+		c := slices.MaxFunc(all, func(a, b condition) int { return a.count - b.count })
+		for _, order := range columns.likelyOrders(ordersOf(o), s) {
+			path, found := columns.sortedBy(order[0].value)
+			if !found || path == c.member || len(columns[path]) != len(items) {
+				continue
+			}
+			var values []string
+			for row, value := range columns[path] {
+				if c.holds[row] {
+					values = append(values, value)
+				}
+			}
+			if isSorted(values) {
+				continue
+			}
+			given := map[string]string{"parameter": c.parameter, "member": c.member, "value": c.value, "seen": "true", "open": strconv.FormatBool(f.isOpen()), "order": order[0].value}
+			return chosen{r.sized(o, withQuery(res.URL, append([]pair{{c.parameter, c.value}}, order...)...), c.parameter, maxWalkSize), given}, nil
+		}
+	}
+	return chosen{}, notApplicable("no filter has items that are out of a described order")
 }

@@ -98,6 +98,9 @@ func judgeFilterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	if refusedByNode(x) && !exist {
 		return Judgement{Outcome: NotApplicable, Reason: filter + " is answered " + describe(x)}.Noting(filter + ", which matches nothing, is answered " + describe(x))
 	}
+	if order := x.Given["order"]; order != "" && !success(x) {
+		return expect(x, "2xx with the items that match, in order").warned(filter+" is refused together with the order "+quote(order)+", although each is declared", describe(x))
+	}
 	if !success(x) {
 		return expect(x, "2xx with the items that match").failed(filter+" is refused although the document declares it", describe(x))
 	}

@@ -79,7 +79,7 @@ func judgeOrders(e Evidence) []Judgement {
 		return nil
 	}
 	var parts []Judgement
-	opposite := map[string]sequence{}
+	opposite, whole := map[string]sequence{}, map[string]sequence{} // by the order in words
 	orderOf := func(x evidence.Exchange) (openapi.Order, string, bool) {
 		u, err := url.Parse(x.Request.URL)
 		if err != nil {
@@ -100,11 +100,42 @@ func judgeOrders(e Evidence) []Judgement {
 		if j, found := findIgnoredDirection(s, order, words, opposite); found {
 			parts = append(parts, j)
 		}
+		if !isFilteredCall(s.calls[0]) && !order.InProse && len(s.items) > len(whole[words].items) {
+			whole[words] = s
+		} else if j, found := findForgottenOrder(e, s, whole[words], order, words); found {
+			parts = append(parts, j)
+		}
 	}
 	if len(parts) == 0 {
 		parts = findFilteredMisorder(e, o)
 	}
 	return withoutRepeats(parts)
+}
+
+// findForgottenOrder finds a filtered list whose items do not come in the order that they have in the whole list, although the same order was asked for. So
+// it does not matter how the language of the node sorts.
+func findForgottenOrder(e Evidence, s, whole sequence, order openapi.Order, words string) (j Judgement, found bool) {
+	c, ok := openapi.ColumnOf(s.items, order.By)
+	if !ok || !isFilteredCall(s.calls[0]) {
+		return Judgement{}, false
+	}
+	places := map[string]int{}
+	for i, item := range whole.items {
+		places[e.identity(item)] = i
+	}
+	last := -1
+	for i, item := range s.items {
+		place, known := places[e.identity(item)]
+		if !known || c.Values[i] == "" {
+			continue
+		}
+		if last >= 0 && place < places[e.identity(s.items[last])] && !c.Equal(last, i) {
+			return s.failed(e, i, "with "+clip(words)+" and a filter, items come in another order than without the filter", clip(c.Path)+" as in the whole list, in this order",
+				quote(c.Values[i])+" after "+quote(c.Values[last])).Hinting("sort filtered lists, too: the query with filters often forgets the order"), true
+		}
+		last = i
+	}
+	return Judgement{}, false
 }
 
 // findFilteredMisorder finds filtered lists that do not come in the order that prose promises for the list, and that the whole list has. Two filtered

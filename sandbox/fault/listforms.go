@@ -81,6 +81,17 @@ func listFormDeviations() []Deviation {
 				sortBy(by, all)
 				return all
 			})},
+		{Name: "sort-ignored-with-filter", Breaks: []string{"PAG-03"},
+			Why: "A filtered list comes in the order of the ids, whatever order is asked for: the search has a query of its own.",
+			Wrap: serveSortedBy(func(by string, q url.Values, all []map[string]any) []map[string]any {
+				if !slices.ContainsFunc(filters(), q.Has) {
+					sortBy(by, all)
+				}
+				if p, paged := pageOf(q); paged {
+					return p.slice(all)
+				}
+				return all
+			})},
 		{Name: "sorted-from-a-map", Breaks: []string{"PAG-03"},
 			Why:  "The sorted records come from a map, so that those of one type change their order with each request, and pages repeat some and lose others.",
 			Wrap: serveSortedInOwnWords(true)},
