@@ -70,7 +70,7 @@ func (e Evidence) leavesOutByDefault() bool {
 	return e.Spec.Says(o, said) || e.Spec.SaysOfAll(said)
 }
 
-// maxForeignIDs bounds the ids of one client's list that the other client asks for.
+// maxForeignIDs bounds the ids from the list of one client that the other client requests.
 const maxForeignIDs = 4
 
 // findForeignRecords finds records that a client reads by an id that only the list of the other client has.
@@ -96,7 +96,8 @@ func findForeignRecords(e Evidence) []Judgement {
 	return parts
 }
 
-// judgeForeignRecord judges a detail that a client got although its list lacks the record.
+// judgeForeignRecord judges a detail that a client got although its list lacks the record. promised is true if the document says that records are for some
+// clients only.
 func judgeForeignRecord(e Evidence, x evidence.Exchange, promised bool, reason string) []Judgement {
 	text, err := e.jsonText(x)
 	if !success(x) || err != nil || len(x.Redirects) > 0 {
