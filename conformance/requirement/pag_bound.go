@@ -227,8 +227,7 @@ func findIneffectiveParameters(e Evidence) []Judgement {
 			continue
 		}
 		first, second := listPageOf(e, early), listPageOf(e, late)
-		if !first.Listed || len(first.Items) < 3 || !slices.Equal(first.Items, second.Items) || first.Total != second.Total || e.anyPageChanged("") ||
-			!isCompleteAnswer(e, early) && first.Total != len(allItems) || isCompleteAnswer(e, early) && len(first.Items) != len(allItems) {
+		if !first.Listed || len(first.Items) < 3 || !slices.Equal(first.Items, second.Items) || first.Total != second.Total || e.anyPageChanged("") || !hasLength(e, early, len(allItems)) {
 			continue
 		}
 		call := clip(p.Name + "=" + early.Given["value"])
