@@ -12,9 +12,9 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file judges the order of lists. Every answer of the list has an order: the one that the call requests, or the one that the document promises.
+// This file judges the order of lists: the one that a call requests, or else the one that the document promises.
 
-// A sequence is a list as it was read, page after page.
+// A sequence has the items of a list in the order in which they were read, page after page.
 type sequence struct {
 	calls []evidence.Exchange
 	items [][]byte
@@ -117,7 +117,7 @@ func findFilteredMisorder(e Evidence, o openapi.Operation) []Judgement {
 		return nil
 	}
 	var parts []Judgement
-	values, left, ids := map[string]bool{}, maxFilteredOrders, e.identities(whole)
+	misordered, left, ids := map[string]bool{}, maxFilteredOrders, e.identities(whole) // misordered has the filters by parameter and value
 	promised, words, ok := o.OrderAsked(url.Values{})
 	c, known := openapi.ColumnOf(whole, promised.By)
 	if !ok || !promised.InProse || !known {
@@ -148,10 +148,10 @@ func findFilteredMisorder(e Evidence, o openapi.Operation) []Judgement {
 		left--
 		if j, found := findMisorder(e, s, promised, words); found {
 			parts = append(parts, j)
-			values[s.calls[0].Given["parameter"]+"="+s.calls[0].Given["value"]] = true
+			misordered[s.calls[0].Given["parameter"]+"="+s.calls[0].Given["value"]] = true
 		}
 	}
-	if len(values) < minDifferingViews {
+	if len(misordered) < minDifferingViews {
 		return nil
 	}
 	return parts
@@ -212,8 +212,7 @@ func absentAt(c openapi.Column) int {
 	return slices.Index(c.Values, "")
 }
 
-// misplacedTie returns the index of an item that is out of order among items with equal values, whether their ids ascend or descend. It returns -1 if there
-// is none.
+// misplacedTie returns the index of an item that is out of order among items with equal values. Their ids may all ascend or all descend: then it returns -1.
 func misplacedTie(items [][]byte, c openapi.Column, identity string) int {
 	ids, ok := openapi.ColumnOf(items, identity)
 	if !ok || !ids.Exact() {

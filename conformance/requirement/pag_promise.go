@@ -16,8 +16,8 @@ import (
 // wrongWords are the words of documents for values that are not valid.
 const wrongWords = `(not valid|invalid|malformed|unparsable|unreadable|cannot be (read|parsed)|out of range|wrong|not allowed|falsch\w*|ungültig\w*|unzulässig\w*|nicht erlaubt\w*)`
 
-// findDroppedValues finds values of filters that the document promises to refuse, and that the node ignores. PAG-07 judges a filter that ignores good values
-// as well.
+// findDroppedValues finds values of filters that the document promises to refuse, and that the node ignores. If a filter ignores good values, too, PAG-07
+// judges it.
 func findDroppedValues(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	if !known {
@@ -123,7 +123,7 @@ func outsideVocabulary(x evidence.Exchange) bool {
 	return x.Given["try"] == string(evidence.OutsideEnum) || x.Label.Case() == "filter-bad"
 }
 
-// unreadable reports whether a value cannot be read as the type of its schema: a day that no calendar has, a word for a number or a date.
+// unreadable reports whether a value cannot be read as the type of its schema: a day that does not exist, or a word instead of a number or a date.
 func unreadable(s openapi.Schema, x evidence.Exchange) bool {
 	number, date := s.Type == "integer" || s.Type == "number", s.Format == "date" || s.Format == "date-time"
 	switch x.Given["try"] {

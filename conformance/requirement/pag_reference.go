@@ -12,9 +12,9 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// This file compares objects inside records, such as the programme of a call, with the records of the same list that they mean.
+// This file compares objects inside records, such as the programme of a call, with the records of the same list that they refer to.
 
-// The bounds of the search: records, depth of a record, and how many records must show a fault.
+// The bounds of the search: records of the list, depth of a record, and how many references must show a fault.
 const (
 	maxReferring  = 500
 	maxDepth      = 5
@@ -28,8 +28,8 @@ type reference struct {
 }
 
 // findFalseReferences finds objects that name a record of the list, and contradict it or spell its id in another way. An object with an id may also mean
-// something else, such as a subject with a number. So two objects at the same path must share a text with the
-// record of their id that no other record has there.
+// something else, such as a subject with a number. So two objects at the same path must share a text with the record of their id, and no other record may
+// have this text.
 func findFalseReferences(e Evidence) []Judgement {
 	items, complete := wholeList(e)
 	if !complete || e.unsteady() || len(items) > maxReferring || e.Roles.Detail == "" {
@@ -51,7 +51,7 @@ func findFalseReferences(e Evidence) []Judgement {
 	}
 	owners := textOwners(records, e.identityMember())
 	agreeing, opposing, misspelled := map[string]int{}, map[string][]Subject{}, map[string][]Subject{}
-	hard := map[string]int{} // by path and member: in how many references the value is that of another record, so both members have one vocabulary
+	hard := map[string]int{} // by path and member, the references whose value is that of another record: then reference and record use one vocabulary
 	label := e.exchange(evidence.ListOperation.With(evidence.OK)).Label
 	for _, r := range all {
 		if r.id == r.from { // another version or language of the record itself
@@ -131,7 +131,7 @@ func referencesIn(value any, path, from, member string, depth int) []reference {
 // A placedText is a text in a member of a record.
 type placedText struct{ member, text string }
 
-// textOwners returns which record has a text in a member other than the id. The owner is empty if several have it, such as a funder or a country.
+// textOwners returns the id of the record that has a text in a member other than the id. It is "" if several records have the text, such as a country.
 func textOwners(records map[string]map[string]any, member string) map[placedText]string {
 	owners := map[placedText]string{}
 	for id, record := range records {
@@ -152,7 +152,7 @@ func textOwners(records map[string]map[string]any, member string) map[placedText
 	return owners
 }
 
-// sharesName reports whether an object has a long text that only one record has in this member.
+// sharesName reports whether an object has a long text that only the record with the id has in this member.
 func sharesName(object map[string]any, id string, owners map[placedText]string) bool {
 	for name, value := range object {
 		isOwn := func(text string) bool { return owners[placedText{name, text}] == id }
@@ -163,7 +163,7 @@ func sharesName(object map[string]any, id string, owners map[placedText]string) 
 	return false
 }
 
-// namesIn returns the texts in a value that are long enough for a name, and no times.
+// namesIn returns the texts in a value that are long enough for a name, except times.
 func namesIn(value any, depth int) []string {
 	const shortest = 8
 	var out []string
@@ -188,7 +188,7 @@ func namesIn(value any, depth int) []string {
 	return out
 }
 
-// wordsOf returns a value with null for its numbers, flags and times: those of a reference may be its own, such as a share of the budget.
+// wordsOf returns a value with null for its numbers, flags and times. They may describe the reference itself, such as a share of the budget.
 func wordsOf(value any) any {
 	switch value := value.(type) {
 	case string:
@@ -212,7 +212,7 @@ func wordsOf(value any) any {
 	return nil
 }
 
-// mayChange reports whether a copy of a member may be of another time than the record.
+// mayChange reports whether a member of a reference may differ from the record, by its name: it may be older, or describe the reference.
 func mayChange(name string) bool {
 	return volatile(name) || changingName().MatchString(name)
 }

@@ -19,7 +19,7 @@ const (
 	minDifferingViews = 2
 )
 
-// A view is a record as one answer shows it. place is that of the call in their order.
+// A view is a record as one answer shows it. place is the index of the call in the order of time.
 type view struct {
 	item               []byte
 	call               *evidence.Exchange
@@ -27,8 +27,8 @@ type view struct {
 	filtered, isDetail bool
 }
 
-// findDifferingViews finds members that a filtered list gives another value than the list without a filter, which has the same value before and after: the
-// filtered list is made by a second query or mapping. A record that is edited meanwhile does not change back.
+// findDifferingViews finds members that have one value in a filtered list and another in the list without a filter, before and after. Then a second query or
+// mapping makes the filtered list: a record that was edited meanwhile does not change back.
 func findDifferingViews(e Evidence) []Judgement {
 	for _, id := range []ID{"API-04", "API-05", "API-06", "API-07"} {
 		if e.judge(id).Outcome == Fail { // a value that is wrong in some answers is the nearer cause
@@ -72,7 +72,7 @@ func findDifferingViews(e Evidence) []Judgement {
 		}
 		reason := "a filtered list gives another " + clip(name) + " than the list without a filter, before and after"
 		j := Failed(reason, subjects[0].Expected, subjects[0].Got)
-		if parameter := commonParameter(e, subjects); parameter != "" { // it may be one that also converts, such as a currency
+		if parameter := commonParameter(e, subjects); parameter != "" { // the parameter may also convert values, as one for a currency does
 			j = Warned(reason+": always with "+clip(parameter), subjects[0].Expected, subjects[0].Got)
 		}
 		parts = append(parts, j.Hinting("make the records of all lists by one mapping, from one table: look for a second query, a cache or a search index behind the filter").About(subjects...).bounded())
@@ -104,8 +104,8 @@ func convertingFilters(e Evidence) map[string]bool {
 	return out
 }
 
-// viewsOf returns the records of the plain calls of the list, by id, in the order of the calls, with their details. It leaves out records that look the same in
-// all answers.
+// viewsOf returns the records in the answers of the list and of the detail, by id, in the order of the calls. It leaves out records that are the same in all
+// answers.
 func viewsOf(e Evidence) map[string][]view {
 	var calls []*evidence.Exchange
 	for i := range e.Exchanges {
@@ -168,7 +168,7 @@ func showsRecords(e Evidence, x evidence.Exchange) bool {
 	return false
 }
 
-// plainAround returns a record in the list without a filter, as it was before a view of it, and how it was there and in the detail after that.
+// plainAround returns a record as the list without a filter showed it last before a view, and as this list and the detail showed it after the view.
 func plainAround(views []view, v view) (before []byte, after [][]byte) {
 	for _, other := range views {
 		switch {
@@ -185,7 +185,7 @@ func plainAround(views []view, v view) (before []byte, after [][]byte) {
 // mayAgree reports whether one of two values may be a shorter form of the other.
 func mayAgree(a, b []byte) bool { return compatible(a, b) || compatible(b, a) }
 
-// dependsOnSearch reports whether a member may differ with the query: scores, what matched, and links that repeat the query.
+// dependsOnSearch reports whether a member may differ with the query, by its name: scores, matches, and links that repeat the query.
 func dependsOnSearch(name string) bool {
 	return volatile(name) || slices.ContainsFunc([]string{"score", "rank", "relevan", "match", "highlight", "snippet", "distance", "position", "index", "self", "url", "next"}, func(part string) bool {
 		return strings.Contains(strings.ToLower(name), part)
