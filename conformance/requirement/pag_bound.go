@@ -65,7 +65,7 @@ func side(value, bound, direction string, d edge) int {
 		return sideOf(strings.Compare(value[:len(time.DateOnly)], bound))
 	case valueIsTime && boundIsDay && (d.utc || d.central):
 		return sideOf(strings.Compare(d.dayOf(valueTime), bound))
-	case valueIsTime && boundIsDay: // decided if the day is on one side in the time zones farthest west and east
+	case valueIsTime && boundIsDay: // decided if the day is on the same side in the time zones farthest west and farthest east
 		west, east := valueTime.UTC().Add(-12*time.Hour).Format(time.DateOnly), valueTime.UTC().Add(14*time.Hour).Format(time.DateOnly)
 		if x, y := strings.Compare(west, bound), strings.Compare(east, bound); x == y {
 			return sideOf(x)

@@ -101,10 +101,14 @@ type renewals map[string]renewal
 // newEachTime returns the scalars that are new in each answer to the calls of [changingCases].
 func newEachTime(e Evidence) renewals {
 	type key struct{}
-	return remember(e.judged, key{}, func() renewals { return renewalsOf(sameItemAnswers(e)) })
+	return remember(e.judged, key{}, func() renewals {
+		answers, _ := sameItemAnswers(e)
+		return renewalsOf(answers)
+	})
 }
 
-func renewalsOf(answers []map[string][]byte, _ evidence.Exchange) renewals {
+// renewalsOf finds the scalars that differ in all answers to the same call, and that look like data of the answer or like counters.
+func renewalsOf(answers []map[string][]byte) renewals {
 	if len(answers) < leastAnswers {
 		return nil
 	}
@@ -133,6 +137,7 @@ func renewalsOf(answers []map[string][]byte, _ evidence.Exchange) renewals {
 	return out
 }
 
+// valuesOf returns a member as each answer has it.
 func valuesOf(answers []map[string][]byte, name string) [][]byte {
 	var out [][]byte
 	for _, answer := range answers {

@@ -51,7 +51,7 @@ func judgeTotalsOfPages(e Evidence) []Judgement {
 	return s.faults
 }
 
-// unsteady reports whether the list changed during the run, so that numbers of different moments need not agree.
+// unsteady reports whether the list changed during the run, so that answers of different times need not agree.
 func (e Evidence) unsteady() bool {
 	again, _ := readingOf(e, "whole-again")
 	small, _ := readingOf(e, "small-again")
@@ -210,7 +210,7 @@ func distributionsIn(object map[string][]byte, members func() openapi.Members, e
 
 const statisticsHint = "count what the list holds, by the same condition: no drafts, no deleted ones, each record once"
 
-// maxCount bounds a number of records, in bytes.
+// maxCount bounds the text of a number of records, in bytes.
 const maxCount = 20
 
 // memberOfStatistics returns the member whose values are counted under a name such as byStatus, perTheme or statusCounts.
@@ -298,7 +298,7 @@ func columnCounts(e Evidence, members openapi.Members, allItems [][]byte) []colu
 // minCounted is how many numbers of a member must agree with the list before all of them are compared with it.
 const minCounted = 3
 
-// judgeRecordCounts judges numbers in the records of another list, such as the number of calls in each funder. The document seldom says what such a number
+// judgeRecordCounts judges numbers in the records of another list, such as the number of calls of each funder. The document seldom says what such a number
 // counts. So the numbers are compared only if two thirds of them equal the number of records in the list that name the record.
 func judgeRecordCounts(e Evidence, s *survey, x evidence.Exchange, items [][]byte, columns func() []columnCount) {
 	members := openapi.MembersOf(items)

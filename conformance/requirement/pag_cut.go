@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// minCutRecords is how many records a filter must cut to fail: one record may have been edited meanwhile.
+// minCutRecords is how many records a filter must cut before it fails: a single record may have been edited meanwhile.
 const minCutRecords = 2
 
 // findCutRecords finds filters by an array that also cut the array: each record shows only the elements that match, for example because of a join that fetches

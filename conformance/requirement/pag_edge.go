@@ -18,7 +18,7 @@ import (
 type edge struct {
 	inclusive, exclusive bool
 	utc, central         bool // days are those of UTC, or of Central Europe
-	written              bool // the day of a moment is the one that is written in it, with its own offset
+	written              bool // the day of a time is the date in its text, whatever its offset
 	leavesOutAbsent      bool // items without the member do not match
 }
 

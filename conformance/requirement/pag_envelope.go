@@ -31,7 +31,7 @@ type pagePlace struct {
 	conditions []condition
 }
 
-// placeOf returns the place of an answer of the list; ok is false if it is not a page.
+// placeOf returns the place of an answer in its list; ok is false if the answer is not a page, or its place cannot be read.
 func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 	o, known := operation(e, e.Roles.List)
 	u, err := url.Parse(x.Request.URL)
@@ -60,7 +60,7 @@ func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 			}
 		case openapi.PageRole, openapi.SkipRole:
 			if p.page.Name != "" {
-				return p, false // two ways to ask for a page
+				return p, false // the list has two page parameters
 			}
 			if p.page = q; value != "" && !(isCount && allowsNumber(q.Schema, n)) {
 				return p, false

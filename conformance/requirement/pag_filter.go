@@ -41,7 +41,7 @@ func judgeFilters(e Evidence) Judgement {
 	for i, x := range calls {
 		j := judgeFilterCall(e, x, i == 0 || x.Given["seen"] == "true")
 		parts = append(parts, j)
-		// If all items have one value, a call with another value shows it: the answer is an empty list or 404.
+		// If all items have one value, a call with another value shows that the filter works: its answer is an empty list or 404.
 		proven = proven || (j.Outcome == Pass || i > 0 && x.Status() == 404) && excludes(e, all, x)
 	}
 	for _, x := range e.Exchanges {

@@ -80,7 +80,7 @@ func hidesRecords(e Evidence, o openapi.Operation) bool {
 	return (e.Spec.Says(o, hides) || e.Spec.SaysOfAll(hides)) && !e.Spec.Says(o, stays) && !e.Spec.SaysOfAll(stays)
 }
 
-// hidingMember returns the member that says that a record is not for clients, or "". A value that listed records have as well hides nothing.
+// hidingMember returns the member that says that a record is not for clients, or "". A value that listed records also have does not count.
 func hidingMember(record []byte, listed [][]byte, now time.Time) string {
 	anyListed := func(name, value string) bool {
 		return slices.ContainsFunc(listed, func(item []byte) bool { return containsFold(openapi.MemberValues(item, name), value) })

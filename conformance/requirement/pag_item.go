@@ -55,7 +55,7 @@ func judgeUnknownIDs(e Evidence) Judgement {
 // nearIDs bounds the requested ids that differ little from a listed id.
 const nearIDs = 5
 
-// judgeNearID judges the answer to an id that no item of the list has. A record with that id may exist nevertheless.
+// judgeNearID judges a call with an id that is nearly one of a listed item. A record with that id may exist, although the list lacks it.
 func judgeNearID(e Evidence, x evidence.Exchange) Judgement {
 	id, listedID := x.Given["asked"], x.Given["known"]
 	want := expect(x, "404")
@@ -82,7 +82,7 @@ func judgeNearID(e Evidence, x evidence.Exchange) Judgement {
 	return want.failed("an id that no record has gives another record: "+quote(id), "the record of "+quote(got[0]))
 }
 
-// judgeUnknownID judges the answer to an id that is not like any listed one.
+// judgeUnknownID judges a call with an id that is not like any listed one.
 func judgeUnknownID(x evidence.Exchange) Judgement {
 	want := expect(x, "404")
 	switch {
@@ -296,7 +296,7 @@ func faultyMembers(e Evidence, labels ...evidence.Label) map[string]bool {
 	return out
 }
 
-// volatile reports whether a member may change from one request to the next, by its name: the time, version or number of changes or calls of a record.
+// volatile reports whether a member may change from one request to the next, by its name: times, versions, counts and links.
 func volatile(name string) bool {
 	name = strings.ToLower(name)
 	parts := []string{"modified", "updated", "changed", "timestamp", "retrieved", "version", "etag", "count", "views", "links", "href"}

@@ -59,7 +59,7 @@ func judgeLinks(e Evidence) Judgement {
 	_, filtered := judgeFilteredReadings(e)
 	parts = append(parts, filtered...)
 	if !slices.ContainsFunc([]ID{"PAG-01", "PAG-02", "PAG-04", "PAG-07"}, func(id ID) bool { return e.judge(id).Outcome == Fail }) {
-		parts = append(parts, judgePageLinks(e)...) // otherwise a wrong page is the nearest cause
+		parts = append(parts, judgePageLinks(e)...) // otherwise the links may be wrong because the pages are
 	}
 	parts = append(parts, judgeItemLinks(e)...)
 	next, sent := e.Get(e.Roles.List.With("link-next"))

@@ -139,7 +139,7 @@ func findFilteredMisorder(e Evidence, o openapi.Operation) []Judgement {
 		if order, _, ok := o.OrderAsked(u.Query()); !ok || !order.InProse || left == 0 {
 			continue
 		}
-		isForeign := func(item []byte) bool { // PAG-07 judges items that do not belong there
+		isForeign := func(item []byte) bool { // PAG-07 judges lists with items that do not fit the filter
 			return !slices.Contains(ids, e.identity(item)) || slices.ContainsFunc(conditionsOf(s.calls[0]), func(c condition) bool { return !c.fits(e, item) })
 		}
 		if slices.ContainsFunc(s.items, isForeign) {
@@ -281,15 +281,15 @@ func (s sequence) failed(e Evidence, at int, reason, expected, got string) Judge
 	return j
 }
 
-// findIgnoredDirection finds lists that come in the same order, ascending or descending, although their values differ. known holds the sequences that were
-// judged before, by order.
+// findIgnoredDirection finds a list whose order is the same for both directions, ascending and descending, although its values differ. known has the sequences
+// that were judged before, by their orders.
 func findIgnoredDirection(s sequence, order openapi.Order, words string, known map[string]sequence) (j Judgement, found bool) {
 	if !order.Certain || len(s.calls) != 1 && s.calls[0].Given["reading"] == "" {
 		return Judgement{}, false
 	}
 	c, ok := openapi.ColumnOf(s.items, order.By)
 	if !ok || c.Exact() {
-		return Judgement{}, false // the order itself is judged
+		return Judgement{}, false // findMisorder judges values whose order is exact
 	}
 	u, _ := url.Parse(s.calls[0].Request.URL)
 	rest := restOfQuery(u, s.calls[0].Given["parameter"])

@@ -288,7 +288,7 @@ func isFull(x evidence.Exchange, page openapi.ListPage) bool {
 	return err != nil || len(page.Items) >= size
 }
 
-// judgeReadings judges two readings that disagree. If repeated readings agree, the list has changed meanwhile.
+// judgeReadings judges two readings that disagree. Repeated readings show whether the list changed meanwhile.
 func judgeReadings(e Evidence, f openapi.ReadingFaults, calls []evidence.Exchange) Judgement {
 	last := calls[len(calls)-1]
 	size := clip(last.Given["sizeParameter"] + "=" + last.Given["size"])

@@ -131,7 +131,7 @@ func referencesIn(value any, path, from, member string, depth int) []reference {
 // A placedText is a text in a member of a record.
 type placedText struct{ member, text string }
 
-// textOwners returns the id of the record that has a text in a member other than the id. It is "" if several records have the text, such as a country.
+// textOwners returns the id of the record that has a text in a member other than the id. It is "" if several records have the text, such as the name of a country.
 func textOwners(records map[string]map[string]any, member string) map[placedText]string {
 	owners := map[placedText]string{}
 	for id, record := range records {

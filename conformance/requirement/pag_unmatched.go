@@ -35,7 +35,7 @@ func findUnmatchedFilters(e Evidence) []Judgement {
 		}
 		last, more := calls[len(calls)-1], o.SelectsMore(p)
 		if more && last.Given["unmatched"] == "listed" {
-			continue // each word may stand for the others
+			continue // a value that matches more may also match the other values
 		}
 		subject := Subject{Name: callInWords(last), Label: last.Label, Expected: "a part of the list"}
 		reason := "the described filter " + clip(p.Name) + " has no effect: the whole list comes with " + strings.Join(values[:len(values)-1], ", with ") + " and with " + values[len(values)-1]
@@ -111,7 +111,7 @@ func contradictsAll(e Evidence, p openapi.Parameter, whole [][]byte, calls []evi
 	})
 }
 
-// allHave reports whether every item contains the values of all calls, wherever they are.
+// allHave reports whether every item contains the values of all calls, in any member.
 func allHave(whole [][]byte, calls []evidence.Exchange) bool {
 	return !slices.ContainsFunc(whole, func(item []byte) bool {
 		text := strings.ToLower(string(item))

@@ -12,7 +12,7 @@ import (
 
 // This file compares the records of filtered lists with the same records in the list without a filter.
 
-// The bounds of the comparison: records, and answers in which one of them is looked up; and how many records must differ.
+// The bounds of the comparison: records, views of each record, and how many records must differ before a filter fails.
 const (
 	maxViewedRecords  = 200
 	maxViews          = 40
@@ -31,7 +31,7 @@ type view struct {
 // mapping makes the filtered list: a record that was edited meanwhile does not change back.
 func findDifferingViews(e Evidence) []Judgement {
 	for _, id := range []ID{"API-04", "API-05", "API-06", "API-07"} {
-		if e.judge(id).Outcome == Fail { // a value that is wrong in some answers is the nearer cause
+		if e.judge(id).Outcome == Fail { // then the other value may be such a wrong one
 			return nil
 		}
 	}

@@ -123,7 +123,7 @@ func findRepeatedIDs(e Evidence, x evidence.Exchange) (j Judgement, found bool) 
 	return Failed(fmt.Sprintf("%d of %s listed again", len(twice), evidence.Count(len(items), "item")), "each id once", twice[0].Got).About(twice...).bounded(), true
 }
 
-// walkOf reads the pages of a walk. calls are the exchanges by the value of the page parameter.
+// walkOf returns the pages of a walk, which reads consecutive pages by number. calls has the exchanges by the value of the page parameter.
 func walkOf(e Evidence, w evidence.Walk) (p openapi.Pages, calls map[int]evidence.Exchange) {
 	p, calls = openapi.Pages{ByValue: map[int]openapi.Page{}}, map[int]evidence.Exchange{}
 	if items, err := e.itemsOf(e.exchange(evidence.ListOperation.With(w.List()))); err == nil {
@@ -353,7 +353,7 @@ func judgePages(p openapi.Pages, calls map[int]evidence.Exchange, name string) J
 	return Passed(labels...)
 }
 
-// unlessUndeclared makes a failure a warning if the document does not declare the page parameter of the call: nothing was promised.
+// unlessUndeclared makes a failure a warning if the document does not declare the page parameter of the call: then the node promises nothing.
 func unlessUndeclared(c evidence.Case, check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		j := check(e)
