@@ -30,36 +30,8 @@ func findCutRecords(e Evidence) []Judgement {
 		if x.Label.Resource() != e.Roles.List || !success(x) || x.Given["or"] != "" || !isMemberFilter(x) && x.Label.Case() != "filter-seen" {
 			continue
 		}
-		isLanguage := func(word string) bool {
-			return slices.Contains([]string{"lang", "language", "locale", "sprache", "sprachen", "langue", "langues", "lingua", "idioma", "taal"}, word)
-		}
-		if slices.ContainsFunc(openapi.Words(x.Given["parameter"]), isLanguage) {
-			continue
-		}
-		name := strings.FieldsFunc(x.Given["member"]+".", func(c rune) bool { return c == '.' || c == '[' || c == ']' })
-		items, err := e.itemsOf(x)
-		if err != nil || len(name) == 0 {
-			continue
-		}
-		count := 0
-		for _, item := range items {
-			whole := byID[e.identity(item)]
-			if whole == nil || e.bodies.digestOf(whole) == e.bodies.digestOf(item) {
-				continue // most records are not cut, and need not be decoded
-			}
-			if cut, _ := cutBy(x, item, whole, name[0]); cut {
-				count++
-			}
-		}
-		isSpared := func(item []byte) bool {
-			_, spared := cutBy(x, item, byID[e.identity(item)], name[0])
-			return spared
-		}
-		if count >= minCutRecords && !slices.ContainsFunc(items, isSpared) {
-			filter := condition{parameter: x.Given["parameter"], member: x.Given["member"], value: x.Given["value"]}.String()
-			parts = append(parts, expect(x, "the whole "+clip(name[0])+" of each record").
-				failed("the filter "+filter+" cuts "+clip(name[0])+" of "+evidence.Count(count, "record")+" to what matches", describe(x)).
-				Hinting("select records with a subquery (EXISTS) and fetch their parts without the condition: no JOIN FETCH with WHERE, no include with where"))
+		if j, found := findCutRecordsOf(e, x, byID); found {
+			parts = append(parts, j)
 		}
 	}
 	if len(parts) == 0 {
@@ -70,6 +42,43 @@ func findCutRecords(e Evidence) []Judgement {
 		return nil
 	}
 	return parts
+}
+
+// findCutRecordsOf judges one filtered list. byID has the records of the complete list.
+func findCutRecordsOf(e Evidence, x evidence.Exchange, byID map[string][]byte) (j Judgement, found bool) {
+	path := strings.FieldsFunc(x.Given["member"], func(c rune) bool { return c == '.' || c == '[' || c == ']' })
+	items, err := e.itemsOf(x)
+	if err != nil || len(path) == 0 || selectsLanguage(x.Given["parameter"]) {
+		return Judgement{}, false
+	}
+	name, count := path[0], 0
+	for _, item := range items {
+		whole := byID[e.identity(item)]
+		if whole == nil || e.bodies.digestOf(whole) == e.bodies.digestOf(item) {
+			continue // most records are not cut, and need not be decoded
+		}
+		if cut, _ := cutBy(x, item, whole, name); cut {
+			count++
+		}
+	}
+	isSpared := func(item []byte) bool {
+		_, spared := cutBy(x, item, byID[e.identity(item)], name)
+		return spared
+	}
+	if count < minCutRecords || slices.ContainsFunc(items, isSpared) {
+		return Judgement{}, false
+	}
+	filter := condition{parameter: x.Given["parameter"], member: x.Given["member"], value: x.Given["value"]}.String()
+	return expect(x, "the whole "+clip(name)+" of each record").
+		failed("the filter "+filter+" cuts "+clip(name)+" of "+evidence.Count(count, "record")+" to what matches", describe(x)).
+		Hinting("select records with a subquery (EXISTS) and fetch their parts without the condition: no JOIN FETCH with WHERE, no include with where"), true
+}
+
+// selectsLanguage reports whether a parameter names a language. Such a parameter may leave out texts in other languages.
+func selectsLanguage(parameter string) bool {
+	return slices.ContainsFunc(openapi.Words(parameter), func(word string) bool {
+		return slices.Contains([]string{"lang", "language", "locale", "sprache", "sprachen", "langue", "langues", "lingua", "idioma", "taal"}, word)
+	})
 }
 
 // cutBy compares the array in a record of the filtered list with that of the whole list. cut is true if all elements that are left match the filter, and all

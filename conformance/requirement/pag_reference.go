@@ -35,7 +35,7 @@ func findFalseReferences(e Evidence) []Judgement {
 	if !complete || e.unsteady() || len(items) > maxReferring || e.Roles.Detail == "" {
 		return nil
 	}
-	records, respelled := map[string]map[string]any{}, map[string][]string{}
+	records, idsByPlainID := map[string]map[string]any{}, map[string][]string{}
 	var all []reference
 	for _, item := range items {
 		var object map[string]any
@@ -44,7 +44,7 @@ func findFalseReferences(e Evidence) []Judgement {
 		}
 		id := e.identity(item)
 		records[id] = object
-		respelled[plainID(id)] = append(respelled[plainID(id)], id)
+		idsByPlainID[plainID(id)] = append(idsByPlainID[plainID(id)], id)
 		for _, name := range slices.Sorted(maps.Keys(object)) {
 			all = append(all, referencesIn(object[name], name, id, e.identityMember(), 1)...)
 		}
@@ -59,7 +59,7 @@ func findFalseReferences(e Evidence) []Judgement {
 		}
 		target, known := records[r.id]
 		if !known {
-			if ids := respelled[plainID(r.id)]; len(ids) == 1 && ids[0] != r.from && sharesName(r.object, ids[0], owners) {
+			if ids := idsByPlainID[plainID(r.id)]; len(ids) == 1 && ids[0] != r.from && sharesName(r.object, ids[0], owners) {
 				misspelled[r.path] = append(misspelled[r.path], Subject{Name: clip("item " + quote(r.from) + " $." + r.path), Label: label, Expected: quote(ids[0]), Got: quote(r.id)})
 			}
 			continue
@@ -68,15 +68,17 @@ func findFalseReferences(e Evidence) []Judgement {
 			agreeing[r.path]++
 		}
 		for _, name := range slices.Sorted(maps.Keys(r.object)) {
-			theirs, both := target[name]
-			if mine := r.object[name]; both && name != e.identityMember() && !mayChange(name) && !abbreviates(mine, theirs) && !abbreviates(theirs, mine) {
-				at := r.path + "." + name
-				isOfRecords := func(record map[string]any) bool { return abbreviates(mine, record[name]) && record[name] != nil }
-				if opposed(wordsOf(mine), theirs) && slices.ContainsFunc(slices.Collect(maps.Values(records)), isOfRecords) {
-					hard[at]++
-				}
-				opposing[at] = append(opposing[at], Subject{Name: clip("item " + quote(r.from) + " $." + at), Label: label, Expected: "as in the record " + quote(r.id), Got: valueOf(mine)})
+			right, inBoth := target[name]
+			value := r.object[name]
+			if !inBoth || name == e.identityMember() || mayChange(name) || abbreviates(value, right) || abbreviates(right, value) {
+				continue
 			}
+			at := r.path + "." + name
+			isOfRecord := func(record map[string]any) bool { return abbreviates(value, record[name]) && record[name] != nil }
+			if opposed(wordsOf(value), right) && slices.ContainsFunc(slices.Collect(maps.Values(records)), isOfRecord) {
+				hard[at]++
+			}
+			opposing[at] = append(opposing[at], Subject{Name: clip("item " + quote(r.from) + " $." + at), Label: label, Expected: "as in the record " + quote(r.id), Got: valueOf(value)})
 		}
 	}
 	return referenceFaults(agreeing, opposing, misspelled, hard)

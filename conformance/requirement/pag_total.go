@@ -39,8 +39,8 @@ func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement
 		}
 		return j, true
 	}
-	if x, read := readingOf(e, "whole"); len(read) > 0 {
-		if n := len(openapi.Missing(x.Items(), nil)); x.Ended() && n < total {
+	if rd, calls := readingOf(e, "whole"); len(calls) > 0 {
+		if n := countDistinct(rd.Items()); rd.Ended() && n < total {
 			j := want.failed(fmt.Sprintf("the list says that it has %s, and %d came on all of its pages", evidence.Count(total, "item"), n), strconv.Itoa(total)).Hinting(hint)
 			if !describesTotal(e, place) || estimate || e.anyPageChanged(list.Label) {
 				j.Outcome = Warn
@@ -55,11 +55,14 @@ func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement
 	for _, v := range values {
 		walked = append(walked, p.ByValue[v].Items...)
 	}
-	if !ended || !p.Faults().Empty() || len(openapi.Missing(walked, nil)) >= total {
+	if !ended || !p.Faults().Empty() || countDistinct(walked) >= total {
 		return Judgement{}, false // the rest is on other pages, or PAG-03 says what is lost
 	}
 	return want.warned(reason+" on all of its pages", strconv.Itoa(total)).Hinting(hint), true
 }
+
+// countDistinct returns the number of different items.
+func countDistinct(items []string) int { return len(openapi.Missing(items, nil)) }
 
 // judgeTotals compares the totals of filtered and of shortened lists with their items.
 func judgeTotals(e Evidence) []Judgement {
@@ -136,7 +139,7 @@ func judgeTotalsOfReadings(e Evidence, plainTotal int, countsItems bool) []Judge
 		}
 		first, last := calls[0], calls[len(calls)-1]
 		isFiltered := rd.Ended() && isFilteredCall(first)
-		switch n := len(openapi.Missing(rd.Items(), nil)); {
+		switch n := countDistinct(rd.Items()); {
 		case most >= 0 && most < n:
 			parts = append(parts, Subject{Name: callInWords(last), Label: last.Label, Expected: "at least " + strconv.Itoa(n)}.
 				failed(fmt.Sprintf("the list says that it has %s, and %d came on %s", evidence.Count(most, "item"), n, evidence.Count(len(calls), "page")), strconv.Itoa(most)).Hinting(countHint))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // judgeTotalsOfFilters compares the total under several filters, or several values of one, with the records of the complete list that fit, for PAG-01. Only
@@ -44,21 +45,16 @@ func judgeTotalsOfFilters(e Evidence) []Judgement {
 		}) {
 			continue
 		}
-		hasValue := func(item []byte, c condition) func(v string) bool {
-			return func(v string) bool { return slices.Contains(e.memberValues(item, c.member), v) }
-		}
 		every := count(func(item []byte) bool {
 			return !slices.ContainsFunc(all, func(c condition) bool { return !c.fits(e, item) })
 		})
 		some := count(func(item []byte) bool {
 			return slices.ContainsFunc(all, func(c condition) bool { return c.fits(e, item) })
 		})
-		both := count(func(item []byte) bool { // all values, also those of one filter
-			return !slices.ContainsFunc(all, func(c condition) bool {
-				return slices.ContainsFunc(c.values(), func(v string) bool { return !hasValue(item, c)(v) })
-			})
+		allValues := count(func(item []byte) bool { // items that have all values, also all those of one filter
+			return !slices.ContainsFunc(all, func(c condition) bool { return len(openapi.Missing(c.values(), e.memberValues(item, c.member))) > 0 })
 		})
-		if total == every || total == some || total == both {
+		if total == every || total == some || total == allValues {
 			continue
 		}
 		s.add("totals of filters", Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: strconv.Itoa(every)}.

@@ -46,20 +46,14 @@ func findDifferingViews(e Evidence) []Judgement {
 			if before == nil || len(after) == 0 || e.bodies.digestOf(before) == e.bodies.digestOf(v.item) {
 				continue
 			}
-			first, mine := openapi.Object(before), openapi.Object(v.item)
-			for _, name := range slices.Sorted(maps.Keys(mine)) {
-				if first[name] == nil || dependsOnSearch(name) || len(found[name]) >= maxViews || isEchoed(mine[name], *v.call) || mayAgree(mine[name], first[name]) {
+			plain, filtered := openapi.Object(before), openapi.Object(v.item)
+			for _, name := range slices.Sorted(maps.Keys(filtered)) {
+				if plain[name] == nil || dependsOnSearch(name) || len(found[name]) >= maxViews || isEchoed(filtered[name], *v.call) || mayAgree(filtered[name], plain[name]) {
 					continue
 				}
-				seen, changed := false, false
-				for _, later := range after {
-					value := openapi.Object(later)[name]
-					seen = seen || value != nil
-					changed = changed || value != nil && !mayAgree(value, first[name])
-				}
-				if seen && !changed {
+				if keepsValue(after, name, plain[name]) {
 					found[name] = append(found[name], Subject{Name: clip(callInWords(*v.call) + ", item " + quote(id) + " $." + name), Label: v.call.Label,
-						Expected: valueInWords(first[name]) + ", as in the list without a filter", Got: valueInWords(mine[name])})
+						Expected: valueInWords(plain[name]) + ", as in the list without a filter", Got: valueInWords(filtered[name])})
 				}
 			}
 		}
@@ -78,6 +72,19 @@ func findDifferingViews(e Evidence) []Judgement {
 		parts = append(parts, j.Hinting("make the records of all lists by one mapping, from one table: look for a second query, a cache or a search index behind the filter").About(subjects...).bounded())
 	}
 	return parts
+}
+
+// keepsValue reports whether a member has the value in all of the records that have the member, and at least one record has it.
+func keepsValue(records [][]byte, name string, value []byte) bool {
+	seen := false
+	for _, record := range records {
+		later := openapi.Object(record)[name]
+		if later != nil && !mayAgree(later, value) {
+			return false
+		}
+		seen = seen || later != nil
+	}
+	return seen
 }
 
 // commonParameter returns a filter that all calls have, or "".
