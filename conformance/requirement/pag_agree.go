@@ -23,7 +23,7 @@ type disagreement struct {
 	member, id    string
 	subject       Subject
 	hard          bool // the two values cannot come from one record
-	before, after bool // an answer of the list from before the detail was read disagrees with it, and one from after that
+	before, after bool // the detail disagrees with an answer of the list that came before it, and with one that came after it
 }
 
 // disagreements compares a detail with the item in all answers of the list. The list may omit members, abbreviate a text or name some of several values,

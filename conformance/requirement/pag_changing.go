@@ -77,7 +77,7 @@ func findChangingMember(e Evidence) []Judgement {
 		return []Judgement{subject(name).failed(reason, valueInWords(answers[0][name])+" and "+valueInWords(answers[1][name])).Hinting(changingHint)}
 	}
 	for _, at := range slices.Sorted(maps.Keys(renewed)) {
-		if renewed[at] == isCounter && !volatile(at) {
+		if renewed[at] == counterValue && !volatile(at) {
 			return []Judgement{subject(at).warned("a number changes from call to call: "+clip(at), "another number each time").Hinting(changingHint)}
 		}
 	}
@@ -90,9 +90,9 @@ const changingHint = "serve the record from one place: replicas or caches that d
 type renewal int
 
 const (
-	isRecordData renewal = iota
-	isOfAnswer           // a link, a random text, or a member with a name such as requestId
-	isCounter            // a number that rises or falls a little
+	recordData   renewal = iota // the scalar is not new in each answer
+	answerData                  // a link, a random text, or a member with a name such as requestId
+	counterValue                // a number that rises or falls a little
 )
 
 // renewals has the scalars that are new in each answer, and so are not data of the record, by their places, such as "files[].url".
@@ -128,9 +128,9 @@ func renewalsOf(answers []map[string][]byte) renewals {
 			at = index.ReplaceAllString(at, "[]")
 			switch member := strings.TrimRight(at[strings.LastIndexByte(at, '.')+1:], "[]"); {
 			case named.MatchString(member), areRandom(all):
-				out[at] = isOfAnswer
-			case areCounts(all) && out[at] != isOfAnswer:
-				out[at] = isCounter
+				out[at] = answerData
+			case areCounts(all) && out[at] != answerData:
+				out[at] = counterValue
 			}
 		}
 	}
@@ -222,7 +222,7 @@ func (r renewals) cut(at string, value any) any {
 			v[n] = r.cut(at+"[]", v[n])
 		}
 	default:
-		if r[at] != isRecordData {
+		if r[at] != recordData {
 			return nil
 		}
 	}

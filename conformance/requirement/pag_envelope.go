@@ -19,14 +19,14 @@ type pagePlace struct {
 	query      url.Values
 	page       openapi.Parameter // the page parameter; its name is empty if there is none
 	meaning    openapi.Meaning   // what the page parameter counts
-	sizeName   string
-	size       int // of full pages, 0 if it is not known
-	offset     int // of the first item, -1 if it is not known
-	count      int // of the items of the answer
-	total      int // -1 if it is not known
-	cursor     bool
-	pageValue  int // the value of the page parameter, -1 without one
-	sizeValue  int // the value of the size parameter, if the document allows it; otherwise -1
+	sizeName   string            // the name of the size parameter
+	size       int               // of full pages, 0 if it is not known
+	offset     int               // of the first item, -1 if it is not known
+	count      int               // of the items of the answer
+	total      int               // -1 if it is not known
+	cursor     bool              // the call has a cursor
+	pageValue  int               // the value of the page parameter, -1 without one
+	sizeValue  int               // the value of the size parameter, if the document allows it; otherwise -1
 	listPage   openapi.ListPage
 	conditions []condition
 }
@@ -62,9 +62,11 @@ func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 			if p.page.Name != "" {
 				return p, false // the list has two page parameters
 			}
-			if p.page = q; value != "" && !(isCount && allowsNumber(q.Schema, n)) {
+			p.page = q
+			if value != "" && !(isCount && allowsNumber(q.Schema, n)) {
 				return p, false
-			} else if isCount {
+			}
+			if isCount {
 				p.pageValue = n
 			}
 		}

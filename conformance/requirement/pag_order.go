@@ -79,7 +79,7 @@ func judgeOrders(e Evidence) []Judgement {
 		return nil
 	}
 	var parts []Judgement
-	opposite := map[string]sequence{}
+	judged := map[string]sequence{}
 	orderOf := func(x evidence.Exchange) (openapi.Order, string, bool) {
 		u, err := url.Parse(x.Request.URL)
 		if err != nil {
@@ -97,7 +97,7 @@ func judgeOrders(e Evidence) []Judgement {
 		if j, found := findMisorder(e, s, order, words); found {
 			parts = append(parts, j)
 		}
-		if j, found := findIgnoredDirection(s, order, words, opposite); found {
+		if j, found := findIgnoredDirection(s, order, words, judged); found {
 			parts = append(parts, j)
 		}
 	}
@@ -151,7 +151,7 @@ func findFilteredMisorder(e Evidence, o openapi.Operation) []Judgement {
 			misordered[s.calls[0].Given["parameter"]+"="+s.calls[0].Given["value"]] = true
 		}
 	}
-	if len(misordered) < minDifferingViews {
+	if len(misordered) < minMisordered {
 		return nil
 	}
 	return parts
@@ -165,10 +165,8 @@ func findMisorder(e Evidence, s sequence, order openapi.Order, words string) (j 
 	}
 	words = clip(words)
 	at := c.Misplaced(order.Down)
-	if !order.Certain && at >= 0 {
-		if other := c.Misplaced(!order.Down); other < 0 {
-			at, order.Down = -1, !order.Down
-		}
+	if !order.Certain && at >= 0 && c.Misplaced(!order.Down) < 0 { // the document does not name the direction, and the list has the other one
+		at, order.Down = -1, !order.Down
 	}
 	if at >= 0 {
 		return judgeMisplacedItem(e, s, c, order, words, at)
@@ -193,8 +191,8 @@ func findMisorder(e Evidence, s sequence, order openapi.Order, words string) (j 
 	return Judgement{}, false
 }
 
-// maxFilteredOrders bounds the filtered lists whose order is judged.
-const maxFilteredOrders = 6
+// maxFilteredOrders bounds the filtered lists whose order is judged. minMisordered is how many of them must be out of order.
+const maxFilteredOrders, minMisordered = 6, 2
 
 // mayStartLater reports whether a sequence may begin after the first item of the list: it is an answer to a call that names a page.
 func mayStartLater(s sequence) bool {
@@ -281,9 +279,9 @@ func (s sequence) failed(e Evidence, at int, reason, expected, got string) Judge
 	return j
 }
 
-// findIgnoredDirection finds a list whose order is the same for both directions, ascending and descending, although its values differ. known has the sequences
+// findIgnoredDirection finds a list whose order is the same for both directions, ascending and descending, although its values differ. judged has the sequences
 // that were judged before, by their orders.
-func findIgnoredDirection(s sequence, order openapi.Order, words string, known map[string]sequence) (j Judgement, found bool) {
+func findIgnoredDirection(s sequence, order openapi.Order, words string, judged map[string]sequence) (j Judgement, found bool) {
 	if !order.Certain || len(s.calls) != 1 && s.calls[0].Given["reading"] == "" {
 		return Judgement{}, false
 	}
@@ -298,12 +296,12 @@ func findIgnoredDirection(s sequence, order openapi.Order, words string, known m
 	if order.Down {
 		mine, other = down, up
 	}
-	known[mine] = s
-	there, both := known[other]
-	if !both {
+	judged[mine] = s
+	opposite, known := judged[other]
+	if !known {
 		return Judgement{}, false
 	}
-	ids, others := openapi.Identities(s.items), openapi.Identities(there.items)
+	ids, others := openapi.Identities(s.items), openapi.Identities(opposite.items)
 	n := min(len(ids), len(others))
 	if n < 3 || !slices.Equal(ids[:n], others[:n]) || !someDiffer(c.Values[:n]) {
 		return Judgement{}, false
