@@ -68,7 +68,7 @@ func filterDeviations() []Deviation {
 	}
 }
 
-// filterPairDeviations break filters that are sent together. Each works alone.
+// filterPairDeviations break filters that are sent together. Each filter works alone.
 func filterPairDeviations() []Deviation {
 	return []Deviation{
 		{Name: "last-filter-wins", Breaks: []string{"PAG-07"}, May: []string{"PAG-10"},
@@ -251,7 +251,7 @@ func addOneMismatch(a *answer) {
 	a.add(firstOther(complete.items(), a.items()))
 }
 
-// firstOther returns the first item of all whose id no item of known has, or nil.
+// firstOther returns the first item of all whose id is not among the ids of known, or nil.
 func firstOther(all, known []map[string]any) map[string]any {
 	for _, item := range all {
 		if !slices.ContainsFunc(known, func(k map[string]any) bool { return k["id"] == item["id"] }) {
