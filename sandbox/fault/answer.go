@@ -79,6 +79,13 @@ func (a *answer) clone() *answer {
 	return &copied
 }
 
+// replaceBy replaces the answer by the answer to another request, and keeps the environment.
+func (a *answer) replaceBy(other *answer) {
+	env := a.env
+	*a = *other
+	a.env = env
+}
+
 // become replaces status, header and body.
 func (a *answer) become(status int, mediaType, body string) {
 	a.Status, a.Header, a.Body = status, http.Header{"Cache-Control": {"no-store"}}, []byte(body)

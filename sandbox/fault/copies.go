@@ -147,16 +147,14 @@ func selectRunning() wrap {
 		if wanted == "" {
 			return
 		}
-		env := a.env
-		*a = *a.ask(withQuery(withoutPaging(a.request), func(q url.Values) { q.Del("runningCalls") }))
-		a.env = env
+		a.replaceBy(a.ask(withQuery(withoutPaging(a.request), func(q url.Values) { q.Del("runningCalls") })))
 		a.keep(func(record map[string]any) bool {
 			stages := objects(record, "callStages")
 			if len(stages) == 0 {
 				return false
 			}
 			end, err := time.Parse(time.RFC3339, text(stages[0]["callStageEnd"]))
-			return (err != nil || env.Now().Before(end)) == (wanted == "true")
+			return (err != nil || a.env.Now().Before(end)) == (wanted == "true")
 		})
 		a.page(query, func(url.Values) {})
 	}, List)

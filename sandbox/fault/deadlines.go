@@ -122,9 +122,7 @@ func serveClosing(parameters ...closingParameter) wrap {
 	return both(both(
 		interceptIf(hasParameter, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			query := r.URL.Query()
-			a := capture(node, withQuery(r, func(q url.Values) {
-				q.Del("page[page]")
-				q.Del("page[size]")
+			a := capture(node, withQuery(withoutPaging(r), func(q url.Values) {
 				for _, p := range parameters {
 					q.Del(p.name)
 				}

@@ -129,7 +129,7 @@ func inputDeviations() []Deviation {
 		{Name: "template-in-id-finds-first", Breaks: []string{"ROB-03"},
 			Why: "The id {id}, sent by a client that does not fill in the template, returns the first record: the search takes braces for a pattern.",
 			Wrap: rewrite(whenRequest(func(r *http.Request) bool { return strings.Contains(r.URL.Path, "{") }, func(a *answer) {
-				*a = *a.ask(withPath(a.request, a.env.Places.Fundings()))
+				a.replaceBy(a.ask(withPath(a.request, a.env.Places.Fundings())))
 				if items := a.items(); a.ok() && len(items) > 0 {
 					if first, err := json.Marshal(items[0]); err == nil {
 						a.Body = first

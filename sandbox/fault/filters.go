@@ -131,11 +131,7 @@ func answerValueLists(changeLink func(q url.Values)) change {
 			return
 		}
 		unpaged := func(edit func(q url.Values)) *answer {
-			return a.ask(withQuery(a.request, func(q url.Values) {
-				q.Del("page[page]")
-				q.Del("page[size]")
-				edit(q)
-			}))
+			return a.ask(withQuery(withoutPaging(a.request), edit))
 		}
 		complete := unpaged(func(q url.Values) {
 			for _, name := range repeated {
@@ -143,7 +139,7 @@ func answerValueLists(changeLink func(q url.Values)) change {
 			}
 		})
 		if !complete.ok() {
-			*a = *complete
+			a.replaceBy(complete)
 			return
 		}
 		for _, name := range repeated {
@@ -155,9 +151,7 @@ func answerValueLists(changeLink func(q url.Values)) change {
 			}
 			complete.keep(func(item map[string]any) bool { return matches[item["id"]] })
 		}
-		env := a.env
-		*a = *complete
-		a.env = env
+		a.replaceBy(complete)
 		a.page(query, changeLink)
 	}
 }
@@ -184,17 +178,12 @@ func (a *answer) page(query url.Values, changeLink func(q url.Values)) {
 // hide removes the records that fit from the complete list, and then cuts the requested page.
 func (a *answer) hide(fits func(record map[string]any) bool) {
 	query := a.request.URL.Query()
-	complete := a.ask(withQuery(a.request, func(q url.Values) {
-		q.Del("page[page]")
-		q.Del("page[size]")
-	}))
+	complete := a.ask(withoutPaging(a.request))
 	if !complete.ok() {
 		return
 	}
 	complete.keep(func(record map[string]any) bool { return !fits(record) })
-	env := a.env
-	*a = *complete
-	a.env = env
+	a.replaceBy(complete)
 	a.page(query, func(url.Values) {})
 }
 
@@ -295,6 +284,6 @@ func joinFiltersByOr(a *answer) {
 			matches[item["id"]] = true
 		}
 	}
-	*a = *a.ask(withQuery(a.request, func(q url.Values) { clear(q) }))
+	a.replaceBy(a.ask(withQuery(a.request, func(q url.Values) { clear(q) })))
 	a.keep(func(item map[string]any) bool { return matches[item["id"]] })
 }

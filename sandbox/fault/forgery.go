@@ -274,9 +274,7 @@ func isolationDeviations() []Deviation {
 				return !a.ok() && q.Get("client_secret") != "" && a.ask(withForm(withPath(a.request, a.env.Places.Elsewhere().Token()), q.Encode())).ok()
 			}, func(a *answer) {
 				if client, ok := a.env.clientWithSecret(); ok {
-					env := a.env
-					*a = *a.ask(withForm(a.request, url.Values{"grant_type": {"client_credentials"}, "client_id": {client.ID}, "client_secret": {client.Secret}}.Encode()))
-					a.env = env
+					a.replaceBy(a.ask(withForm(a.request, url.Values{"grant_type": {"client_credentials"}, "client_id": {client.ID}, "client_secret": {client.Secret}}.Encode())))
 				}
 			})},
 		{Name: "staging-token-accepted-for-details", Breaks: []string{"ISO-02"},

@@ -136,14 +136,13 @@ func keepRecords(begin func() (window func(all int) (hidden, shown int))) wrap {
 		return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			a := capture(next, r)
 			if a.ok() && r.Method != http.MethodOptions { // OPTIONS has no records
-				query := func(edit func(q url.Values)) []map[string]any { return capture(next, withQuery(r, edit)).items() }
 				visible := map[string]bool{}
-				all := query(func(q url.Values) { clear(q) })
+				all := capture(next, withQuery(r, func(q url.Values) { clear(q) })).items()
 				hidden, shown := window(len(all))
 				for _, record := range slicePage(all, hidden, shown) {
 					visible[text(record["id"])] = true
 				}
-				found := query(func(q url.Values) { q.Del("page[page]"); q.Del("page[size]") })
+				found := capture(next, withoutPaging(r)).items()
 				found = slices.DeleteFunc(found, func(record map[string]any) bool { return !visible[text(record["id"])] })
 				start, _ := strconv.Atoi(r.URL.Query().Get("page[page]"))
 				size, err := strconv.Atoi(r.URL.Query().Get("page[size]"))

@@ -75,7 +75,7 @@ func expireEarly() act {
 	}
 }
 
-// maxTokens is the number of tokens after which expiredTokens starts over.
+// maxTokens is the number of tokens after which expiredTokens forgets all of them.
 const maxTokens = 8192
 
 // tokenHash identifies a token without storing a credential.
@@ -126,7 +126,7 @@ func issueForOtherAudience(e *encounter, next http.Handler, w http.ResponseWrite
 	a.send(w, r)
 }
 
-// These are an unknown member and an unknown value of a vocabulary.
+// These are a member and a vocabulary value that no client knows.
 const (
 	newMember = "addedInALaterVersion"
 	newValue  = "ADDED_IN_A_LATER_VERSION"
@@ -245,7 +245,7 @@ func firstRecord(value any) (record map[string]any, ok bool) {
 	return record, ok
 }
 
-// addMembers adds a member to each object of a value. It returns false without an object.
+// addMembers adds a member to each object in a value. It returns false if there is no object.
 func addMembers(value any) (done bool) {
 	switch v := value.(type) {
 	case []any:

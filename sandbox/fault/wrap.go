@@ -197,7 +197,7 @@ func hasMethod(method string) func(r *http.Request) bool {
 // memory is what a deviation remembers between requests. It is bounded and safe for concurrent use. The zero value is empty.
 type memory[V any] struct {
 	mu sync.Mutex
-	// newer has up to memorySize entries; when it is full, it becomes older. A new entry is kept for at least memorySize others.
+	// newer has up to memorySize entries; when it is full, it becomes older. So an entry is kept until at least memorySize others have been added.
 	newer, older map[string]V
 }
 
