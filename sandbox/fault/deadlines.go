@@ -24,7 +24,7 @@ func deadlineDeviations() []Deviation {
 				return at.Add(time.Duration(offset) * time.Second), err
 			})},
 		{Name: "last-day-lost", Breaks: []string{"PAG-07"},
-			Why:  "The last day of a search by deadline is left out, although the document includes it: the day is compared as its first moment.",
+			Why:  "The last day of a search by deadline is left out, although the document includes it: the range ends at the first moment of that day.",
 			Wrap: serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien, der Tag eingeschlossen) oder früher enden.", untilMidnight)},
 		{Name: "last-day-lost-on-small-pages", Breaks: []string{"PAG-07"},
 			Why: "The last day of a search by deadline is left out, although the document includes it; a page holds five records, so that most answers show a part of what was found.",
@@ -191,7 +191,7 @@ func deadlineOf(id string) string {
 	return time.Date(2027, 3, 20+n%9, 0, 0, 0, 0, time.UTC).Add(hours[n%len(hours)]).Format(time.RFC3339)
 }
 
-// untilMidnight compares a day of Vienna as the moment at which it begins, so that the last day is lost.
+// untilMidnight compares deadlines with the moment at which a day of Vienna begins, so that the last day of a range is lost.
 func untilMidnight(at, day time.Time, until bool) bool {
 	if until {
 		return !at.After(day.Add(-central(at)))

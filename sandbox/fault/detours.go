@@ -218,7 +218,7 @@ func detourHabits() []Deviation {
 				return isAnonymous(r) && accept != "" && !strings.Contains(accept, "json") && !strings.Contains(accept, "*/*")
 			}, become(http.StatusNotAcceptable, "", ""), protectedKinds()...)},
 		{Name: "queries-checked-before-token",
-			Why:  "A call of an operation with a query and without a token is answered 400, because the parameters are validated first, for which the code needs the caller.",
+			Why:  "A call of an operation with a query and without a token is answered 400, because the parameters are validated before the token, and their validation needs the caller.",
 			Wrap: refuseEarly(func(r *http.Request) bool { return isAnonymous(r) && r.URL.RawQuery != "" }, problem(http.StatusBadRequest, "no caller"), List, Detail)},
 		{Name: "expectations-refused",
 			Why:  "Expect is answered 417, as by servers that read no content of a GET.",

@@ -89,7 +89,7 @@ func infoDeviations() []Deviation {
 			Why:  "The detail refuses other methods in code of its own, which sets no Allow header.",
 			Wrap: rewrite(when(isMethodNotAllowed, setHeader("Allow", "")), Detail)},
 		{Name: "detail-writable", Breaks: []string{"INF-07"},
-			Why: "The document says that the API is read only, and the detail is served by a view set that also changes and deletes records, as Allow tells.",
+			Why: "The document says that the API is read only, and the detail is served by a view set that also changes and deletes records, as Allow shows.",
 			Wrap: both(
 				editDocument(func(d apiDocument) {
 					info := d.at("info")

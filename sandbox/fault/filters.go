@@ -201,6 +201,7 @@ func filtersOf(r *http.Request) []string {
 // isFiltered holds for good answers to a list request with a filter.
 func isFiltered(a *answer) bool { return a.ok() && len(filtersOf(a.request)) > 0 }
 
+// emptyList removes all records from a list.
 func emptyList(a *answer) { a.Body = []byte("[]") }
 
 // editQuery makes a wrap that changes the query of list requests.

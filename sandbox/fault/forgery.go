@@ -23,7 +23,7 @@ func forgeryDeviations() []Deviation {
 			Why:  "A token with alg none passes, because the library verifies with the algorithm that the token names.",
 			Wrap: trustTokens(hasAlgNone)},
 		{Name: "alg-none-forbidden-in-lower-case", Breaks: []string{"JWT-09"},
-			Why: "The list of forbidden algorithms has none in lower case only, and the comparison is case-sensitive: None and NONE pass.",
+			Why: "alg none is forbidden in lower case only, because the comparison is case-sensitive: None and NONE pass.",
 			Wrap: trustTokens(func(t jwt, _ Env) bool {
 				alg := text(t.header["alg"])
 				return strings.EqualFold(alg, "none") && alg != "none"

@@ -225,12 +225,12 @@ func scopesByResource(checked bool) wrap {
 		}
 		d.list()["security"], d.detail()["security"] = alternatives, alternatives
 	})
-	asksNarrow := func(q tokenRequest, a *answer) bool { return a.ok() && q.Get("scope") == narrowScope }
+	requestsNarrowScope := func(q tokenRequest, a *answer) bool { return a.ok() && q.Get("scope") == narrowScope }
 	issue := both(editTokens(func(t issuedToken) {
 		if t.body["scope"] == narrowScope {
 			t.claims["scope"] = narrowScope
 		}
-	}), rewriteToken(asksNarrow, edit(put("scope", narrowScope))))
+	}), rewriteToken(requestsNarrowScope, edit(put("scope", narrowScope))))
 	guard := refuseEarly(func(r *http.Request) bool {
 		t, ok := parseJWT(bearer(r))
 		return checked && ok && t.claims["scope"] == narrowScope

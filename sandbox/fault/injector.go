@@ -176,6 +176,7 @@ func (i *Injector) Plays() []PlayStatus {
 	return all
 }
 
+// changeRunning replaces the running plays by what change makes of a copy of them.
 func (i *Injector) changeRunning(change func(plays []*runningPlay) []*runningPlay) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -240,6 +241,7 @@ func (i *Injector) requestedDeviations(r *http.Request) (names []string, deviati
 	return names, deviations, nil
 }
 
+// requestedKey is the key of the context value that [withRequested] sets.
 type requestedKey struct{}
 
 // withRequested returns r with the requested deviations that it must still pass.

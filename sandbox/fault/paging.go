@@ -67,7 +67,7 @@ func pageDeviations() []Deviation {
 			Why:  "Past the end the last page is repeated, as in tables for people.",
 			Wrap: rewritePastEnd(func(last, a *answer) { a.Body = last.Body })},
 		{Name: "last-page-filled-up", Breaks: []string{"PAG-03"},
-			Why: "The last page is filled up with the records before it: it is read from the end of the list, as by TOP in both directions.",
+			Why: "The last page is filled up with the records before it: it is read from the end of the list, as by TOP with the reversed order in SQL Server.",
 			Wrap: rewritePages(func(p page, a *answer) {
 				if n := len(a.items()); p.start == 0 || n == 0 || n >= p.size {
 					return
@@ -76,7 +76,7 @@ func pageDeviations() []Deviation {
 				a.Body = full.Body
 			})},
 		{Name: "last-number-is-the-first-page", Breaks: []string{"PAG-04"},
-			Why:  "A page whose number is near the largest of 32 bits is the first page: the place of its last record is calculated in 32 bits.",
+			Why:  "A page whose number is near the largest 32-bit number is the first page: the place of its last record is calculated in 32 bits.",
 			Wrap: editPage(func(p page) bool { return p.start > 1<<31-1-p.size }, func(page) (string, int) { return "page[page]", 0 })},
 		{Name: "total-too-low", Breaks: []string{"PAG-01"},
 			Why: "X-Total-Count is less than the number of records: it is cached for an hour.",

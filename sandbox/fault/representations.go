@@ -292,6 +292,7 @@ func (a *answer) table() [][]string {
 // tabulate replaces a list by the same list as CSV (RFC 4180).
 func (a *answer) tabulate() { a.writeTable(a.table()) }
 
+// writeTable replaces the body by the records as CSV, with quotes where they are needed.
 func (a *answer) writeTable(records [][]string) {
 	var table bytes.Buffer
 	out := csv.NewWriter(&table)
@@ -311,6 +312,7 @@ func (a *answer) joinFields() {
 	a.becomeTable()
 }
 
+// becomeTable sets the header fields of an answer in CSV.
 func (a *answer) becomeTable() {
 	a.set("Content-Type", "text/csv; charset=utf-8; header=present")
 	a.appendTo("Vary", "Accept")

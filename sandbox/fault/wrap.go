@@ -183,8 +183,10 @@ func isNotFound(a *answer) bool { return a.Status == http.StatusNotFound }
 
 func isMethodNotAllowed(a *answer) bool { return a.Status == http.StatusMethodNotAllowed }
 
+// isAnonymous holds for requests without credentials.
 func isAnonymous(r *http.Request) bool { return r.Header.Get("Authorization") == "" }
 
+// hasToken holds for requests with a bearer token, good or bad.
 func hasToken(r *http.Request) bool { return bearer(r) != "" }
 
 func isHead(r *http.Request) bool { return r.Method == http.MethodHead }
