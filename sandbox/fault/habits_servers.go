@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// serverHabits are documents that give the URLs of their operations in the forms of servers and paths that OAS 3.0.3 allows. They wrap the other habits,
-// which expect the document as the node writes it.
+// serverHabits are documents that split the URLs of their operations into servers and paths in other ways, which OAS 3.0.3 allows. They wrap the other
+// habits, because these expect the document as the node writes it.
 func serverHabits() []Deviation {
 	return []Deviation{
 		{Name: "document-of-one-application",

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// listFormDeviations break the list forms of lists.go, and lists and details in ways that only a comparison of answers shows.
+// listFormDeviations break lists in the forms of lists.go. Others break lists and details so that only a comparison of answers shows it.
 func listFormDeviations() []Deviation {
 	return []Deviation{
 		{Name: "cursor-skips-a-record", Breaks: []string{"PAG-03"},

@@ -179,7 +179,7 @@ func describeCursor(d apiDocument) {
 	list["parameters"] = append(slices.Clone(parameters), any(map[string]any{"name": "cursor", "in": "query", "schema": schema{"type": "string"}}))
 }
 
-// decodesToText holds for requests whose cursor is a text that is not JSON, in base64url.
+// decodesToText holds for requests whose cursor is base64url of a text that is not JSON.
 func decodesToText(r *http.Request) bool {
 	text, err := base64.RawURLEncoding.DecodeString(r.URL.Query().Get("cursor"))
 	return err == nil && len(text) > 0 && utf8.Valid(text) && !json.Valid(text)
@@ -235,7 +235,7 @@ func isWord(text string) bool {
 	return text != "" && (text[0] >= 'a' && text[0] <= 'z' || text[0] >= 'A' && text[0] <= 'Z')
 }
 
-// dropUnknownValues removes filters by type whose value is not in the vocabulary.
+// dropUnknownValues removes the filter by type if its value is not in the vocabulary.
 func dropUnknownValues(q url.Values) {
 	if value := q.Get("fundingType"); value != "" && !slices.Contains([]model.FundingType{
 		model.TypeProgramme, model.TypeCall, model.TypeOngoingCall, model.TypeResearchContract, model.TypeAward, model.TypeGrant, model.TypeScholarship,

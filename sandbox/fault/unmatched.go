@@ -104,7 +104,7 @@ func lastDigit(record map[string]any) int {
 	return int(id[len(id)-1] - '0')
 }
 
-// hideUnless makes a wrap that, with a parameter, hides the records of the list that do not fit its value.
+// hideUnless makes a wrap that hides the records of the list that do not fit the value of a parameter, if the request has the parameter.
 func hideUnless(parameter string, fits func(value string, record map[string]any) bool) wrap {
 	return rewriteSuccess(func(a *answer) {
 		if value := a.request.URL.Query().Get(parameter); value != "" {
