@@ -233,7 +233,7 @@ func mergeQuery(r *http.Request, _ Env) *http.Request {
 	return merged
 }
 
-// rememberClients replaces any secret of a client that has authenticated before by the right one.
+// rememberClients accepts any secret of a client that has authenticated before.
 func rememberClients() wrap {
 	var authenticated memory[bool]
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// viewDeviations show other records, or less of each, in one view of the list.
+// viewDeviations show other records, or records with fewer values, in one view of the list.
 func viewDeviations() []Deviation {
 	keepGroup := func(record map[string]any, group string) {
 		if groups, ok := record["targetGroups"].([]any); ok {
@@ -38,7 +38,8 @@ func viewHabits() []Deviation {
 	}
 }
 
-// addBySwitch makes a wrap that adds a record with a member to lists with publicationState=preview, or another parameter for the state of drafts.
+// addBySwitch makes a wrap that adds one record, whose member name has the value, to lists that are requested with publicationState=preview or a similar
+// parameter.
 func addBySwitch(name, value string) wrap {
 	states := []string{"publicationState", "status", "state", "stage", "published", "version"}
 	isPreview := func(r *http.Request) bool {
