@@ -93,7 +93,7 @@ func detourDeviations() []Deviation {
 			},
 			Wrap: admitIf(isAnonymousWith("X-Middleware-Subrequest", ""), protectedKinds()...)},
 		{Name: "documentation-page-open", Breaks: []string{"BRR-15"}, May: []string{"API-08"}, Rare: true,
-			Why: "A call that names the documentation as its Referer needs no token: the try-out mode was built for the protected paths, too.",
+			Why: "A call that names the documentation as its Referer needs no token: the try-out mode of the documentation was built for the protected paths, too.",
 			Example: func(good *http.Request) {
 				good.Header.Set("Referer", "https://node.example/swagger-ui/index.html")
 				good.Header.Del("Authorization")
@@ -161,18 +161,21 @@ func followOriginalURL(open bool) wrap {
 func openStaticFiles(next http.Handler, env Env) http.Handler {
 	staticFile := regexp.MustCompile(`\.(css|js|png|html|ico|svg|txt)$`)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isAnonymous(r) || !staticFile.MatchString(r.URL.Path) && !staticFile.MatchString(r.URL.RawQuery) {
+			next.ServeHTTP(w, r)
+			return
+		}
 		path := r.URL.Path
-		if isAnonymous(r) && staticFile.MatchString(path) {
+		if staticFile.MatchString(path) {
 			path, _, _ = strings.Cut(path, ";")
 			path = staticFile.ReplaceAllString(path, "")
 		}
-		for _, p := range []string{path, path + "/", path[:strings.LastIndex(path, "/")+1], strings.TrimRight(path[:strings.LastIndex(path, "/")+1], "/")} {
-			to := withPath(r, p)
-			if !isAnonymous(r) || !isProtected(env.Classify(to)) || !staticFile.MatchString(r.URL.Path) && !staticFile.MatchString(r.URL.RawQuery) {
-				continue
+		folder := path[:strings.LastIndex(path, "/")+1]
+		for _, p := range []string{path, path + "/", folder, strings.TrimRight(folder, "/")} {
+			if to := withPath(r, p); isProtected(env.Classify(to)) {
+				r = env.admit(to)
+				break
 			}
-			r = env.admit(to)
-			break
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -226,7 +229,7 @@ func detourHabits() []Deviation {
 				return isAnonymous(r) && accept != "" && !strings.Contains(accept, "json") && !strings.Contains(accept, "*/*")
 			}, become(http.StatusNotAcceptable, "", ""), protectedKinds()...)},
 		{Name: "queries-checked-before-token",
-			Why:  "A call of an operation with a query and without a token is answered 400, because the parameters are validated first and need the caller.",
+			Why:  "A call of an operation with a query and without a token is answered 400, because the parameters are validated before the token, and their validation needs the caller.",
 			Wrap: refuseEarly(func(r *http.Request) bool { return isAnonymous(r) && r.URL.RawQuery != "" }, problem(http.StatusBadRequest, "no caller"), List, Detail)},
 		{Name: "expectations-refused",
 			Why:  "Expect is answered 417, as by servers that read no content of a GET.",
