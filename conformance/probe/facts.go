@@ -57,6 +57,8 @@ type facts struct {
 	identities map[evidence.Resource]openapi.IdentityMember
 	// foreign has the differences between the lists of two clients.
 	foreign map[evidence.Resource]foreignList
+	// samples are values of path parameters whose values no list has, by [sampleKey].
+	samples map[string]string
 	// named are the texts in records of a detail operation that look like ids of its list, each once.
 	named map[evidence.Resource][]string
 }

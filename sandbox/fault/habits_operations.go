@@ -1,9 +1,11 @@
 package fault
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 )
 
 // operationHabits are unusual operations beside the list, which answer what the document describes.
@@ -44,6 +46,9 @@ func operationHabits() []Deviation {
 						<-r.Context().Done()
 					}
 				}))},
+		{Name: "funder-without-a-list",
+			Why:  "The node describes an operation for one funder and no list of funders: clients know the ids from the calls.",
+			Wrap: serveFunder()},
 	}
 }
 
@@ -71,4 +76,48 @@ func serveOperation(name, summary string, responses map[string]any, answerWith c
 		}
 		a.send(w, r)
 	}))
+}
+
+// serveFunder makes a wrap that describes and serves funders by their ids.
+func serveFunder() wrap {
+	const path = "/funding/v3/funders/"
+	return both(editDocument(func(d apiDocument) {
+		d.at("paths")[path+"{funderId}"] = map[string]any{"get": map[string]any{"operationId": "funder", "summary": "A funder of calls",
+			"parameters": []any{map[string]any{"name": "funderId", "in": "path", "required": true, "schema": schema{"type": "string"}}},
+			"responses":  map[string]any{"200": plainResponse("The funder."), "default": problemResponse()}}}
+	}), func(next http.Handler, env Env) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			id, fits := strings.CutPrefix(r.URL.Path, env.Places.API()+path)
+			if !fits {
+				next.ServeHTTP(w, r)
+				return
+			}
+			list := withoutPaging(withPath(r, env.Places.Fundings()))
+			if isRead(r) {
+				list.Method = http.MethodGet // HEAD gives no records
+			}
+			a := capture(next, list)
+			if a.ok() && isRead(r) {
+				funder := findFunder(a.items(), id)
+				a.Body, _ = json.Marshal(funder) // cannot fail: it was decoded from JSON
+				a.set("Link", "")
+				if funder == nil {
+					problem(http.StatusNotFound, "no such funder")(a)
+				}
+			}
+			a.send(w, r)
+		})
+	})
+}
+
+// findFunder returns the funder with an id in the fundings, or nil.
+func findFunder(fundings []map[string]any, id string) map[string]any {
+	for _, funding := range fundings {
+		for _, role := range objects(funding, "funder") {
+			if funder := member(role, "funder"); text(funder["id"]) == id {
+				return funder
+			}
+		}
+	}
+	return nil
 }
