@@ -22,7 +22,7 @@ func (s Schema) Allows(text string) bool {
 	switch {
 	case s.Type == "array" && s.Items != nil:
 		values := strings.Split(text, ",")
-		return (s.MaxItems == nil || len(values) <= *s.MaxItems) && !slices.ContainsFunc(values, func(value string) bool { return !s.Items.Allows(value) })
+		return (s.MinItems == nil || len(values) >= *s.MinItems) && (s.MaxItems == nil || len(values) <= *s.MaxItems) && !slices.ContainsFunc(values, func(value string) bool { return !s.Items.Allows(value) })
 	case len(s.Enum) > 0:
 		return slices.Contains(s.Enum, text)
 	case s.Type == "boolean":

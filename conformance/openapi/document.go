@@ -99,7 +99,7 @@ type Schema struct {
 	ExclusiveMinimum, ExclusiveMaximum bool
 	MultipleOf                         *float64
 	MinLength, MaxLength               *int
-	MaxItems                           *int
+	MinItems, MaxItems                 *int
 	Pattern                            string
 	Default                            json.RawMessage
 	// Examples are the scalar values that the document gives as examples.

@@ -50,7 +50,7 @@ func (d *Document) unfold(value any, depth int, left *int) Schema {
 	s.Maximum, s.ExclusiveMaximum = bound(raw["maximum"], raw["exclusiveMaximum"], -1)
 	s.MultipleOf, s.Pattern = number(raw["multipleOf"]), stringValue(raw["pattern"])
 	s.MinLength, s.MaxLength = length(raw["minLength"]), length(raw["maxLength"])
-	s.MaxItems = length(raw["maxItems"])
+	s.MinItems, s.MaxItems = length(raw["minItems"]), length(raw["maxItems"])
 	if v, ok := raw["default"]; ok {
 		s.Default, _ = json.Marshal(v) // cannot fail: the value was decoded from JSON
 	}
@@ -120,7 +120,7 @@ func (s *Schema) merge(part Schema) {
 	s.Pattern = cmp.Or(s.Pattern, part.Pattern)
 	s.MultipleOf = cmp.Or(s.MultipleOf, part.MultipleOf)
 	s.MinLength, s.MaxLength = cmp.Or(s.MinLength, part.MinLength), cmp.Or(s.MaxLength, part.MaxLength)
-	s.MaxItems = cmp.Or(s.MaxItems, part.MaxItems)
+	s.MinItems, s.MaxItems = cmp.Or(s.MinItems, part.MinItems), cmp.Or(s.MaxItems, part.MaxItems)
 	s.Items = cmp.Or(s.Items, part.Items)
 	s.Subtypes = s.Subtypes || part.Subtypes
 	if s.Minimum == nil {

@@ -188,7 +188,7 @@ var _ = Describe("Choosing a filter", func() {
 
 var _ = Describe("Values of parameters", func() {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	five, nine := 5.0, 9.5
+	five, nine, two := 5.0, 9.5, 2
 	DescribeTable("follow the schema",
 		func(s openapi.Schema, want string) {
 			got, ok := valueOf(s, now)
@@ -203,6 +203,7 @@ var _ = Describe("Values of parameters", func() {
 		Entry("a day", openapi.Schema{Type: "string", Format: "date"}, "2026-03-01"),
 		Entry("a moment", openapi.Schema{Type: "string", Format: "date-time"}, "2026-03-01T12:00:00Z"),
 		Entry("one of several", openapi.Schema{Type: "array", Items: &openapi.Schema{Enum: []string{"A"}}}, "A"),
+		Entry("none where two are needed", openapi.Schema{Type: "array", MinItems: &two, Items: &openapi.Schema{Enum: []string{"A"}}}, ""),
 		Entry("none for a schema that says nothing", openapi.Schema{Type: "string"}, ""),
 	)
 

@@ -62,7 +62,7 @@ func filtersOf(o openapi.Operation) []describedFilter {
 		_, bounds := boundOf(p)
 		other := o.SelectsOtherwise(p)
 		switch words := vocabulary(p.Schema); {
-		case openapi.RoleOf(p) != "" || bounds || p.Name == runningCalls || isAboutAnswer(p.Name):
+		case openapi.RoleOf(p) != "" || bounds || p.Name == runningCalls || isAboutAnswer(p.Name) || needsSeveral(p.Schema):
 		case len(words) > 0:
 			out = append(out, describedFilter{filter: filter{parameter: p.Name}, vocabulary: words, text: p.Description, other: other, several: takesSeveral(p), separator: p.Separator})
 		case s.Type == "boolean":

@@ -29,7 +29,7 @@ func valueOf(s openapi.Schema, now time.Time) (string, bool) {
 	case "integer", "number":
 		return strconv.Itoa(atLeast(s, 1)), true
 	case "array":
-		if s.Items != nil {
+		if s.Items != nil && !needsSeveral(s) {
 			return valueOf(*s.Items, now)
 		}
 	case "string":
@@ -41,6 +41,11 @@ func valueOf(s openapi.Schema, now time.Time) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// needsSeveral reports whether a parameter must have at least two values, so that a call with one is not allowed.
+func needsSeveral(s openapi.Schema) bool {
+	return s.Type == "array" && s.MinItems != nil && *s.MinItems > 1
 }
 
 // anyText returns a value for a required parameter that takes any text and is not in the path; ok is false for other parameters.
