@@ -27,6 +27,7 @@ func describedOperations() []Requirement {
 	}}
 }
 
+// definedByDocument is the sentence that API-02 to API-07 quote.
 const definedByDocument = "Their documentation and specification files define them."
 
 // operationAnswers returns the answers of the executed operations in the order of the log.
@@ -80,6 +81,7 @@ func judgeOperations(e Evidence) Judgement {
 	if infoFailed && (j.Outcome == Pass || len(parts) == 0) {
 		j = Judgement{Outcome: Blocked, BlockedBy: needsInfo, Reason: "needs " + string(needsInfo) + ", which is fail, for the info resource; the other operations answer"}
 	}
+	// A base that was tried is recorded with the status of the answer: "https://node.example/api (servers): 404".
 	if slices.ContainsFunc(e.Roles.BaseTried, func(tried string) bool { return !strings.Contains(tried, "): 2") }) {
 		j = j.Noting("operations were looked for under " + clip(strings.Join(e.Roles.BaseTried, ", ")) + " and are called under " + clip(e.Roles.OperationBase))
 	}
@@ -161,7 +163,7 @@ func judgePlainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgem
 	case redirected(x):
 		return failed("redirects elsewhere, where clients do not send the token", "serve the operation at the path that the document names")
 	case clientError(x) && needsInput(e, r):
-		return warned("refuses the values that rin chose for its required parameters", "describe the values with enum, format, minimum or example limits, so that clients can choose good ones")
+		return warned("refuses the values that rin chose for its required parameters", "describe the values with enum, format, minimum, maximum or example, so that clients can choose good ones")
 	}
 	return failed("refuses a call that the document allows", "accept the call without optional parameters, or mark the ones that are needed with required: true")
 }
@@ -303,9 +305,9 @@ func judgeAllowedValues(e Evidence) []Judgement {
 func findFilterCrash(e Evidence, x evidence.Exchange) (j Judgement, found bool) {
 	c := x.Label.Case()
 	oneFilter := strings.HasPrefix(string(c), "filter-") && !isJoint(c) && c != "filter-bad" && c != "filter-paged" // the excluded cases have a second parameter, or a bad value
-	ofPaging := x.Label.Resource() == e.Roles.List && (c == "size-2" || oneFilter)
+	callsList := x.Label.Resource() == e.Roles.List && (c == "size-2" || oneFilter)
 	alwaysBroken := serverError(x) && x.Status() != 503 && x.Attempts >= 2
-	if !ofPaging || !alwaysBroken || !declaresQuery(e, x.Given["parameter"]) {
+	if !callsList || !alwaysBroken || !declaresQuery(e, x.Given["parameter"]) {
 		return Judgement{}, false
 	}
 	return allowedValueCrash(Subject{Name: trialName(e, x), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}), true
@@ -328,7 +330,7 @@ func judgeAllowedValue(e Evidence, x evidence.Exchange) (j Judgement, found bool
 	case (status == 404 || status == 410) && x.Given["in"] == "path":
 		return Judgement{}, false // an id that nobody has
 	case clientError(x) && (x.Family == evidence.BrokenCursors || x.Family == evidence.BrokenValues):
-		return Judgement{}, false // the schema allows any text, and the node may know better
+		return Judgement{}, false // the schema allows any text, but the node may refuse one that means nothing to it
 	case !clientError(x):
 		return Judgement{}, false
 	case !isDocumented(e, x.Label.Resource(), status):

@@ -53,7 +53,7 @@ func judgeGuards(e Evidence) Judgement {
 			parts = append(parts, judgeGuard(e, r))
 		}
 	}
-	parts = append(append(parts, findPublishedRecords(e)...), openVersions(e)...)
+	parts = append(append(parts, findPublishedRecords(e)...), judgeOpenVersions(e)...)
 	switch {
 	case len(parts) == 0 && public > 0:
 		return Inapplicable("every operation that could be called is declared with security: []").Noting(notes...)
@@ -89,6 +89,7 @@ func judgeGuard(e Evidence, r evidence.Resource) Judgement {
 	madeUp := good.Status() == 404 && len(o.TemplateParameters()) > 0 && !idListed(e, o)
 	needsValue := slices.ContainsFunc(o.Parameters, func(p openapi.Parameter) bool { return p.Required }) // which rin may have chosen badly
 	empty := (good.Status() == 404 || good.Status() == 409 || good.Status() == 501) && !needsValue
+	// closed: the document describes that a client may get no data.
 	closed := (good.Status() == 403 || good.Status() == 410 || empty) && documentedExactly(e, r, good.Status()) && !e.needsData(r)
 	var parts []Judgement
 	for _, c := range []evidence.Case{evidence.NoToken, "garbage"} {

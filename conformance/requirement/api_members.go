@@ -56,7 +56,7 @@ func judgeZeroTimes(e Evidence) Judgement {
 		if !success(x) || !isOrdinaryCall(x) || !jsonMedia(mediaType(x)) {
 			continue
 		}
-		// Libraries whose zero is this day add a time to it. The day alone may be the beginning of the calendar.
+		// Libraries write their zero value with a time. The day alone may be meant as the first day of the calendar, so it is a warning.
 		for _, zero := range []string{`"0001-01-01T`, `"0001-01-01"`} {
 			at := bytes.Index(x.Response.Body, []byte(zero))
 			if at < 0 {
@@ -87,7 +87,7 @@ func containsWord(text, word string) bool {
 	return slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,;:()\"'`", r) }), word)
 }
 
-// judgeMembers judges the members of items, if the top level fits.
+// judgeMembers judges the members of items, if the answers have the right top-level type (API-03).
 func judgeMembers(e Evidence, c severity, what string) Judgement {
 	if j, ok := e.topLevelFits(); !ok {
 		return j

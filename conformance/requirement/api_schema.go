@@ -77,7 +77,7 @@ func judgeDocumentedAnswers(e Evidence) Judgement {
 // other errors as described. If it never does, the document was probably not written for its errors, and [judgeStatusAndMediaType] only warns.
 func judgeErrorMediaTypes(e Evidence) Judgement {
 	var others []Subject
-	someAsDescribed, form := false, "" // form is that of the first of others
+	someAsDescribed, form := false, "" // form describes the first of others
 	for _, x := range operationAnswers(e) {
 		findings, ok := e.FindingsOf(x.Label)
 		if !ok || !clientError(x) || x.Request.Method != "GET" || len(x.Response.Body) == 0 {
@@ -271,7 +271,7 @@ func judgeTopLevelType(e Evidence) Judgement {
 	var unreadable []Judgement
 	for _, x := range operationAnswers(e) {
 		if !isOrdinaryCall(x) && (lacksGoodToken(x) || x.Status() == 206) {
-			continue // BRR and API-08 judge calls without a good token, and a part of a content is not JSON
+			continue // BRR and API-08 judge calls without a good token, and the part of a body in a 206 is not JSON
 		}
 		if j, bad := findNonJSON(e, x); bad && isOrdinaryCall(x) {
 			unreadable = append(unreadable, j)

@@ -15,7 +15,7 @@ import (
 const maxItems = 200_000
 
 // bodies caches what was read from answers, because several checks read the same long lists, and many answers have the same body. Checks that run in
-// parallel share it. Its lock guards the maps and is not held while a text is read; the lock of a body is.
+// parallel share it. Its lock guards the maps. While a text is read, only the lock of its body is held.
 type bodies struct {
 	mu    sync.Mutex
 	read  map[start]*body

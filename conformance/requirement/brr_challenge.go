@@ -61,6 +61,7 @@ func challenges() []Requirement {
 	}
 }
 
+// validateToken is the sentence of RFC 6749 §7 that requirements about the check of tokens quote.
 const validateToken = "The resource server MUST validate the access token and ensure that it has not expired and that its scope covers the requested resource."
 
 // judgeAnonymousChallenge is the check of BRR-02.

@@ -85,8 +85,8 @@ func judgeHead(e Evidence) Judgement {
 // notOffered reports whether the answer is 405 or 501: the method is not available to anybody.
 func notOffered(x evidence.Exchange) bool { return x.Status() == 405 || x.Status() == 501 }
 
-// judgeMethodOverride judges the answer to X-HTTP-Method-Override: OPTIONS. A node may answer OPTIONS without a token (preflights), so an empty answer like
-// that is a warning only.
+// judgeMethodOverride judges the answer to X-HTTP-Method-Override: OPTIONS. A node may answer OPTIONS without a token (preflights), so an answer
+// without data is only a warning.
 func judgeMethodOverride(e Evidence) Judgement {
 	x, good := target(e, "method-override")
 	if notOffered(x) {

@@ -172,7 +172,8 @@ func differenceFromLive(e Evidence, x evidence.Exchange, t evidence.JWTFacts, is
 	return ""
 }
 
-// stillAlive reports whether a token was presented before its own expiry. If it was accepted, clocks may differ by a minute.
+// stillAlive reports whether a token was presented before its own expiry. An accepted token has a minute of leeway, because clocks may
+// differ.
 func stillAlive(x evidence.Exchange) (until time.Time, alive bool) {
 	if x.Presented == nil || x.Presented.JWT == nil {
 		return until, false

@@ -201,7 +201,7 @@ func judgeMissingRole(e Evidence) Judgement {
 		}
 	}
 	if j = gather(parts...); j.Outcome != Fail {
-		j = gather(slices.Concat(parts, judgeRoleDetours(e), rolelessVersions(e))...)
+		j = gather(slices.Concat(parts, judgeRoleDetours(e), judgeRolelessVersions(e))...)
 	}
 	if j.Outcome != Pass && j.Outcome != Warn {
 		return j
