@@ -72,8 +72,8 @@ func (b *bodies) digestOf(item []byte) digest {
 	return known
 }
 
-// remember lets digestOf cache the digests of listed items. The caller holds the lock, and keeps the items.
-func (b *bodies) remember(items [][]byte) {
+// enter lets digestOf cache the digests of listed items. The caller holds the lock, and keeps the items.
+func (b *bodies) enter(items [][]byte) {
 	for _, item := range items {
 		if len(item) > 0 && len(b.digests) < maxDigests {
 			b.digests[start{&item[0], len(item)}] = digest{}
@@ -144,7 +144,7 @@ func (e Evidence) list(b *body, x evidence.Exchange) ([][]byte, error) {
 	defer e.bodies.mu.Unlock()
 	if e.bodies.items+len(items) <= maxItems {
 		e.bodies.items += len(items)
-		e.bodies.remember(items)
+		e.bodies.enter(items)
 		b.listed, b.items, b.listErr = true, items, err
 	}
 	return items, err

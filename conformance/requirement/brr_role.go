@@ -66,15 +66,13 @@ func judgeScopeOf(e Evidence, request evidence.Label, c evidence.Case) Judgement
 		if !described || o.Security == nil || !sent || !x.Answered() {
 			continue
 		}
-		lacks := func(granted []string) func(string) bool {
-			return func(scope string) bool { return !slices.Contains(granted, scope) }
-		}
-		if !slices.ContainsFunc(o.Security.Scopes, lacks(granted)) {
+		missing := openapi.Missing(o.Security.Scopes, granted)
+		if len(missing) == 0 {
 			continue
 		}
 		control := e.exchange(r.With(evidence.OK))
 		what := "a call of " + resourceName(e, r) + " with a token for the scope " + quote(scope)
-		if goodScope != "" && slices.ContainsFunc(o.Security.Scopes, lacks(good)) && success(control) {
+		if goodScope != "" && len(openapi.Missing(o.Security.Scopes, good)) > 0 && success(control) {
 			parts = append(parts, expect(x, "a scope that the tokens of the node have").warned("the document asks for the scope "+quote(strings.Join(o.Security.Scopes, " "))+
 				", which the token in use does not have and does not need", describe(x)).Blaming(NodeDocument))
 			continue
@@ -85,7 +83,8 @@ func judgeScopeOf(e Evidence, request evidence.Label, c evidence.Case) Judgement
 				return strings.HasPrefix(scope, wider+":") || strings.HasPrefix(scope, wider+".")
 			})
 		}
-		if missing := slices.DeleteFunc(slices.Clone(o.Security.Scopes), func(scope string) bool { return !lacks(granted)(scope) }); j.Outcome == Fail && c == "list-scope" && !slices.ContainsFunc(missing, func(scope string) bool { return !implied(scope) }) {
+		notImplied := func(scope string) bool { return !implied(scope) }
+		if j.Outcome == Fail && c == "list-scope" && !slices.ContainsFunc(missing, notImplied) {
 			j.Outcome = Warn // funding:read may imply funding:read:documents
 		}
 		parts = append(parts, j)

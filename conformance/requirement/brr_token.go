@@ -156,7 +156,7 @@ func judgeGarbageError(x evidence.Exchange) Judgement {
 	case "invalid_token":
 		return Passed(x.Label)
 	case "invalid_request":
-		return want.warned("the challenge calls the request invalid, but the token is", got)
+		return want.warned("the challenge says that the request is invalid, but only the token is invalid", got)
 	case "":
 		return want.failed("the challenge does not say that the token is invalid", got)
 	default:
@@ -217,17 +217,20 @@ func judgeOtherSchemes(e Evidence) Judgement {
 // judgeSchemeCase is the check of BRR-13.
 func judgeSchemeCase(e Evidence) Judgement {
 	var parts []Judgement
-	for _, scheme := range []string{"bearer", "BEARER"} {
-		x, _ := target(e, map[string]evidence.Case{"bearer": "lower-scheme", "BEARER": "upper-scheme"}[scheme])
+	for _, scheme := range []struct {
+		sent    evidence.Case
+		written string
+	}{{"lower-scheme", "bearer"}, {"upper-scheme", "BEARER"}} {
+		x, _ := target(e, scheme.sent)
 		j, unclear := inconclusiveRefusal(x)
 		switch {
 		case unclear: // j says why
 		case success(x):
 			j = Passed(x.Label)
 		case isRefusal(x):
-			j = expect(x, "2xx as with Bearer").failed("a good token is refused when the scheme is written "+scheme, describe(x))
+			j = expect(x, "2xx as with Bearer").failed("a good token is refused when the scheme is written "+scheme.written, describe(x))
 		default:
-			j = expect(x, "2xx").unclear("the call with the scheme written "+scheme+" was redirected elsewhere", describe(x))
+			j = expect(x, "2xx").unclear("the call with the scheme written "+scheme.written+" was redirected elsewhere", describe(x))
 		}
 		parts = append(parts, j)
 	}

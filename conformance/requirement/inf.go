@@ -66,7 +66,7 @@ func infoAnswer() []Requirement {
 				if j.Outcome == Fail {
 					return j
 				}
-				return gather(append(redirectsStayHome(e, func(r evidence.Resource) bool { return r == evidence.Info }), j)...)
+				return gather(append(judgeRedirects(e, func(r evidence.Resource) bool { return r == evidence.Info }), j)...)
 			},
 		},
 		{
@@ -362,7 +362,7 @@ func judgeRefusedMethod(e Evidence) Judgement {
 	return s.judge()
 }
 
-// judgeAllowPresence compares the answers 405 of the node. Some routers never send Allow; a node that sends it with some answers forgot it in the others.
+// judgeAllowPresence compares the 405 answers of the node. Some routers never send Allow; a node that sends it with some answers forgot it in the others.
 func judgeAllowPresence(e Evidence) Judgement {
 	var with, without []evidence.Exchange
 	for _, x := range e.Exchanges {
@@ -386,7 +386,7 @@ func judgeAllowPresence(e Evidence) Judgement {
 	return s.judge()
 }
 
-// judgePost judges the answer to a POST to the info URL. A missing Allow is only a warning here, because [judgeAllowPresence] compares the answers 405.
+// judgePost judges the answer to a POST to the info URL. A missing Allow is only a warning here, because [judgeAllowPresence] compares the 405 answers.
 func judgePost(x evidence.Exchange) Judgement {
 	want := expect(x, "405 with Allow")
 	switch status := x.Status(); {

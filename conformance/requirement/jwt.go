@@ -64,8 +64,8 @@ func judgeSignature(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	case !t.Signature:
 		return expect(x, expected).failed("the signature of the token is empty", "alg "+quote(alg)+" and no signature")
 	case t.KnownKey != "":
-		const expected, got = "a signature that the authorization server alone can make", "a signature by HMAC with "
-		return expect(x, expected).failed("the key of the signature is known, so others can forge tokens: "+clip(t.KnownKey), got+clip(t.KnownKey)).
+		want := expect(x, "a signature that the authorization server alone can make")
+		return want.failed("the key of the signature is known, so others can forge tokens: "+clip(t.KnownKey), "a signature by HMAC with "+clip(t.KnownKey)).
 			Hinting("sign with a private key (RS256, ES256); an HMAC key must be random, of 256 bits, and known to no client")
 	}
 	return Passed(x.Label)
@@ -237,7 +237,7 @@ func judgeClient(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement
 	return want.warned("the token names another client than the one that requested it", clip(got))
 }
 
-// judgeOtherClients finds a token of one client that names another client of the run: the resource server takes the one for the other.
+// judgeOtherClients finds a token of one client that names another client of the run: the resource server takes one client for the other.
 func judgeOtherClients(e Evidence) Judgement {
 	ids := otherClientIDs(e)
 	ids[evidence.TokenEndpoint] = e.Run.ClientID

@@ -91,7 +91,7 @@ func (e Evidence) withList(other evidence.ListRoles) Evidence {
 		log.Roles.List, log.Roles.Detail, log.Roles.OtherLists = other.List, other.Detail, nil
 		there := e
 		there.Log, there.judged = &log, &sync.Map{}
-		remember(there.judged, ID("API-03"), func() Judgement { return e.judge("API-03") }) // the same for all lists
+		remember(there.judged, ID("API-03"), func() Judgement { return e.judge("API-03") }) // API-03 is judged once for all lists
 		return there
 	})
 }
@@ -265,7 +265,7 @@ type sizedPage struct {
 	got             string
 }
 
-// readSizedPage reads the answer to a call with a page size. whole holds the items of the list without parameters.
+// readSizedPage reads the answer to a call with a page size. allItems are those of the list without parameters.
 func readSizedPage(e Evidence, x evidence.Exchange, allItems [][]byte) sizedPage {
 	items, err := e.itemsOf(x)
 	p := sizedPage{listed: success(x) && err == nil, got: describe(x)}

@@ -53,7 +53,7 @@ func contentGroups(e Evidence) map[string]*contentGroup {
 	groups := map[string]*contentGroup{}
 	for _, x := range e.Exchanges {
 		isContent := x.Status() == 200 && x.Request.Method == "GET" && isWhole(x) && len(x.Redirects) == 0 && isNodeAnswer(x) && !isTryOutURL(x.Request.URL)
-		isPublic := x.Request.URL == document // whatever the token is
+		isPublic := x.Request.URL == document // the document counts with any token, and without one
 		if !isContent || !isPublic && (lacksGoodToken(x) || sendsRolelessToken(x)) || len(x.Request.Body) > 0 || hasUnknownField(x) {
 			continue
 		}
@@ -84,7 +84,7 @@ func hasUnknownField(x evidence.Exchange) bool {
 	return slices.ContainsFunc(x.Request.Header, func(f evidence.Field) bool { return !slices.Contains(known, strings.ToLower(f.Name)) })
 }
 
-// idleFields writes the header fields of a request that a plain call does not have, and that select nothing if the answer is 200 and of the same media type.
+// idleFields returns the header fields of a request that a plain call does not have, and that select nothing if the answer is 200 and of the same media type.
 func idleFields(x evidence.Exchange) []string {
 	var out []string
 	for _, f := range x.Request.Header {
@@ -104,29 +104,30 @@ func judgeTurns(e Evidence, g *contentGroup) Judgement {
 	if !slices.ContainsFunc(calls, func(x evidence.Exchange) bool { return !bytes.Equal(x.Response.Body, calls[0].Response.Body) }) {
 		return Passed()
 	}
-	states, ofService := map[string][]state{}, showsService(e, calls[0]) // by the id of the record
+	states := map[string][]state{} // by the id of the record
+	ofService := showsService(e, calls[0])
 	for _, x := range calls {
 		for id, text := range contentsOf(e, x) {
 			states[id] = append(states[id], state{x, text})
 		}
 	}
-	numbers := Passed()
+	result := Passed() // or a warning about a number
 	for _, id := range slices.Sorted(maps.Keys(states)) {
 		for _, n := range []normalizer{{service: ofService}, {service: ofService, numbers: true}} {
 			t := turnsOf(states[id], n)
-			if t.returns < minReturns || !turnsInOneManner(states[id], n) || n.numbers && numbers.Outcome != Pass {
+			if t.returns < minReturns || !turnsInOneManner(states[id], n) || n.numbers && result.Outcome != Pass {
 				continue
 			}
 			want, got := t.describe(id)
 			if n.numbers {
-				numbers = want.warned("a number changes back and forth while the same call is repeated: it returned to an earlier value "+evidence.Count(t.returns, "time"), got)
+				result = want.warned("a number changes back and forth while the same call is repeated: it returned to an earlier value "+evidence.Count(t.returns, "time"), got)
 				continue
 			}
 			return want.failed(fmt.Sprintf("the same call has two states by turns: its content returned to an earlier one %s in %s", evidence.Count(t.returns, "time"), evidence.Count(len(states[id]), "answer")), got).
 				Hinting("bring all instances of the node to one state: one version, one configuration, one database or replicas that have caught up, and no cache in each process").Seen(t.before.call.Label, t.after.call.Label)
 		}
 	}
-	return numbers
+	return result
 }
 
 // turnsInOneManner reports whether calls with the same idle header fields return to an earlier state.
@@ -179,6 +180,7 @@ type turns struct {
 	returns       int
 }
 
+// turnsOf counts the returns of a content to an earlier state. The states are in the order of the calls.
 func turnsOf(states []state, n normalizer) (t turns) {
 	if !slices.ContainsFunc(states, func(s state) bool { return !bytes.Equal(s.text, states[0].text) }) {
 		return turns{}
@@ -258,7 +260,7 @@ func selects(x, plain evidence.Exchange) bool {
 type normalizer struct {
 	numbers bool
 	service bool           // the content has the state of the service beside its data
-	hidden  bool           // a marker of the redactor was found
+	hidden  bool           // the value has no normal form: it has a marker of the redactor, or is too deep
 	about   *regexp.Regexp // matches the members that are left out; nil for none
 }
 
@@ -292,6 +294,7 @@ func (n normalizer) formOf(text []byte) string {
 	return string(form)
 }
 
+// append appends the normal form of a value.
 func (n *normalizer) append(out []byte, value any, depth int) []byte {
 	if depth > maxNormalDepth {
 		n.hidden = true
