@@ -151,15 +151,14 @@ func judgeCachingOfNotModified(x, content evidence.Exchange) Judgement {
 func judgeVaryByLanguage(e Evidence, r evidence.Resource) Judgement {
 	german, english := e.exchange(r.With("good-language-de")), e.exchange(r.With("good-language-en"))
 	isGood := german.Status() == 200 && english.Status() == 200 && isWhole(german) && isWhole(english) && german.Request.URL == english.Request.URL
-	_, isEnglishDropped := cacheDirectives(english)["no-store"]
-	_, isGermanDropped := cacheDirectives(german)["no-store"]
+	isUnstored := func(x evidence.Exchange) bool { _, ok := cacheDirectives(x)["no-store"]; return ok }
 	if e.judge("PAG-08").Outcome == Fail { // replicas that differ are the nearer cause
 		return Passed()
 	}
-	if !isGood || isEnglishDropped || isGermanDropped || variesBy(english, "Accept-Language") || !differ(german, english) {
+	if !isGood || isUnstored(english) || isUnstored(german) || variesBy(english, "Accept-Language") || !differ(german, english) {
 		return Passed()
 	}
-	// What all calls get in turn, or since a change, does not depend on the language.
+	// The plain call must have one of the two contents. Otherwise the content may have changed meanwhile, or may be new with each call.
 	one, errOne := e.jsonText(german)
 	other, errOther := e.jsonText(english)
 	if errOne != nil || errOther != nil {
@@ -252,7 +251,8 @@ func judgeRange(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement 
 	return Passed(x.Label)
 }
 
-// languagesOf returns the answers in German and in English. both is false unless the resource has both, and names both languages in Content-Language.
+// languagesOf returns the answers in German and in English. both is true if their contents differ, and each names its own language in
+// Content-Language.
 func languagesOf(e Evidence, r evidence.Resource) (german, english evidence.Exchange, both bool) {
 	german, english = e.exchange(r.With("good-language-de")), e.exchange(r.With("good-language-en"))
 	both = german.Status() == 200 && english.Status() == 200 && isWhole(german) && isWhole(english) && languageOf(german) != languageOf(english) &&
@@ -307,6 +307,7 @@ func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 	return Passed(one.Label, other.Label)
 }
 
+// languageHint is the fix for data that depends on the language of the call.
 const languageHint = "translate the texts alone: an inner join with the table of translations loses the records that have none"
 
 // limitsByLanguage reports whether the document says that some data exists in one language only.

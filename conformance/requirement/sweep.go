@@ -41,8 +41,8 @@ func sweepOf(e Evidence) *sweep {
 			s.refusals = append(s.refusals, x)
 		}
 		r, odd := x.Label.Resource(), mayFailBeforeRouting(x)
-		ofAPI := r == evidence.Info || r == evidence.Specification || r == evidence.API || slices.Contains(e.Roles.Operations, r)
-		if ofAPI && x.Status() == 401 && isAnsweredByGuard(e, x) {
+		isOfAPI := r == evidence.Info || r == evidence.Specification || r == evidence.API || slices.Contains(e.Roles.Operations, r)
+		if isOfAPI && x.Status() == 401 && isAnsweredByGuard(e, x) {
 			s.unauthorized = append(s.unauthorized, x)
 		}
 		if success(x) && (r == evidence.Info || slices.Contains(guarded, r)) && !lacksGoodToken(x) {

@@ -127,6 +127,7 @@ func lockoutControls() []evidence.Label {
 	return atToken("ok-after-wrong-secret", "ok-after-id-only")
 }
 
+// Sentences of RFC 6749 §5.2 that several requirements quote.
 const (
 	authenticationFailed = "Client authentication failed (e.g., unknown client, no client authentication included, or unsupported authentication method)."
 	invalidRequest       = "The request is missing a required parameter, includes an unsupported parameter value (other than grant type), repeats a parameter, includes multiple credentials, utilizes more than one mechanism for authenticating the client, or is otherwise malformed."
@@ -164,7 +165,7 @@ func passWithoutToken(x evidence.Exchange) Judgement {
 // judgeWrongSecrets is the check of TER-02.
 func judgeWrongSecrets(e Evidence) Judgement {
 	x := e.exchange(evidence.TokenEndpoint.With("wrong-secret"))
-	return onEvery(judgeWrongSecret(x), x.Label, furtherRefusals(e), judgeCode)
+	return onEvery(judgeWrongSecret(x), x.Label, furtherRefusals(e), judgeFurtherCode)
 }
 
 // judgeWrongSecret judges the error code of the refusal of a wrong secret.

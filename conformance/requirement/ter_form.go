@@ -67,7 +67,7 @@ func judgeEachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.E
 // judgeErrorStatuses is the check of TER-03.
 func judgeErrorStatuses(e Evidence) Judgement {
 	first := judgeEachRefusal(e, judgedRefusals(), func(x evidence.Exchange) Judgement { return judgeErrorStatus(e, x) })
-	return onEvery(first, "", furtherStatuses(e), func(x evidence.Exchange) Judgement { return judgeStatus(e, x) })
+	return onEvery(first, "", furtherStatuses(e), func(x evidence.Exchange) Judgement { return judgeFurtherStatus(e, x) })
 }
 
 // furtherStatuses returns the further refusals, and the refusal of a secret that a framework may fail to read.
@@ -98,7 +98,7 @@ func judgeErrorStatus(e Evidence, x evidence.Exchange) Judgement {
 		limited, _ := inconclusiveAnswer(x)
 		return want.warned(reason+": "+limited.Reason, describe(x)).Hinting(limited.Hint)
 	case status == 500 && !crashesAgain(e, x):
-		return want.unclear(reason+", and rin did not repeat the request, because failed attempts may lock the client out", describe(x)).Hinting(onceCrashed)
+		return want.unclear(reason+", and rin did not repeat the request, because failed attempts may lock the client out", describe(x)).Hinting(crashHint)
 	case redirected(x):
 		return want.failed(reason, describe(x)).
 			Hinting("a browser login guards the token endpoint: give its path a filter chain without formLogin() in Spring Security, or take it out of the proxy's login")
@@ -122,7 +122,7 @@ func judgeTokenErrors(e Evidence) Judgement {
 	})
 	// TER-03 judges crashes.
 	return onEvery(j, "", furtherRefusals(e), func(x evidence.Exchange) Judgement {
-		if further := judgeBody(e, x); further.Outcome == Fail {
+		if further := judgeFurtherBody(e, x); further.Outcome == Fail {
 			return further
 		}
 		return Judgement{Outcome: Pass}

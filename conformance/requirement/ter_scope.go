@@ -38,8 +38,8 @@ func judgeScopes(e Evidence) Judgement {
 	})
 }
 
-// judgeScopeRefusal judges the refusal of scopes that the server names. It may refuse a scope to a client, but not one that it gives the client unasked and that
-// the document requires: a client that is made from the document asks for it, and gets no token.
+// judgeScopeRefusal judges the refusal of scopes that the server names. A server may refuse a scope to a client, but not a scope that it grants without
+// a request and that the document requires: a client that is generated from the document requests that scope, and gets no token.
 func judgeScopeRefusal(e Evidence, x evidence.Exchange) Judgement {
 	given, required := givenScopes(e), requiredScopes(e)
 	for _, scope := range strings.Fields(requestedScope(x)) {

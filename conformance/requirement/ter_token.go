@@ -114,7 +114,7 @@ func readTokenRules() tokenRules {
 // forgotten.
 func (r tokenRules) ruleFor(e Evidence, x evidence.Exchange) forbiddenToken {
 	f, listed := r[x.Label]
-	if x.Label == twoClients() && !isTokenOf(x, e.Run.ClientID) { // it may be for the client that authenticated; BRR-18 judges what it opens
+	if x.Label == twoClients() && !isTokenOf(x, e.Run.ClientID) { // the token may be for the client that authenticated; BRR-18 judges what it opens
 		return forbiddenToken{}
 	}
 	if !listed && isAnyTokenRequest(e, x) {
