@@ -329,7 +329,7 @@ func itemsIn(text []byte, err error) ([][]byte, error) {
 	}
 	list, ok := openapi.ReadValidList(text)
 	if !ok {
-		return nil, fmt.Errorf("the answer is not a list but one %s", textType(text))
+		return nil, fmt.Errorf("the answer is not a list: it has the type %s", textType(text))
 	}
 	return list.Items, nil
 }

@@ -17,7 +17,7 @@ func missingScope() []Requirement {
 		Level: StandardMust, Gate: Gating, Profile: API,
 		Source:   RFC(6749, "7").And(RFC(6750, "3.1")).And(OAS("Security Requirement Object", "security-requirement-object")),
 		Quote:    validateToken,
-		Probe:    "Each operation with a token of the first client that was issued for another scope than the document asks for there. The scope is drawn from those that the server or the document names. Operations that need more than the scopes of the list also with a token for these.",
+		Probe:    "Each operation with a token of the first client that was issued for another scope than the document asks for there. The scope is drawn from those that the server or the document names. Operations that need other scopes than the list also with a token for the scopes of the list.",
 		Forgives: "A document that asks for no scope, or takes a bearer token without one; a server that issues no such token, grants the scope all the same, or knows no scopes and does not say what it granted; an operation that the good token opens without the scope (a warning: the document is wrong).",
 		Fix:      "Check the scope on each operation, as the document says: Spring Security hasAuthority(\"SCOPE_…\"), FastAPI Security(…, scopes=[…]), Express requiredScopes(…); answer 403 with error=\"insufficient_scope\". Or take the scope out of the document, if it means nothing.",
 		Breaks:   "A token for the scope of the statistics reads the fundings.",
@@ -137,7 +137,7 @@ func missingRole() []Requirement {
 			Level: Network, Gate: Gating, Profile: API,
 			Source:   NET("R17").AsDerived(),
 			Quote:    "In the funding service, the service account is granted the role EXTERNAL_API_CLIENT and the correct affiliation ID.",
-			Probe:    "The list and the detail operation with the token of a second client whose account lacks the role; every other operation as well; with each query parameter, for other records and pages, and by some kinds of other paths, headers, methods and traits. Other operations are called at one URL before and after a good call of it. The list and the detail, too, while the first client calls them; and the list with a token for which that client sent the role as a parameter, and with tokens that were requested while the first client requested some. The info endpoint with the same token, which must be accepted there: the refusal of a token that is bad everywhere proves nothing.",
+			Probe:    "Every operation with the token of a second client whose account lacks the role: with each query parameter, for other records and pages, and with other paths, headers, methods and traits, of which some kinds are drawn. Operations beside the list and the detail are called at one URL before and after a good call of that URL. The list and the detail are also called while the first client calls them. The list is also called with a token for which the second client sent the role as a parameter, and with tokens that it requested while the first client requested tokens. The info endpoint with the same token, which must be accepted there: the refusal of a token that is bad everywhere proves nothing.",
 			Forgives: "403, 401 or 404; 200 with an empty list (a warning); an operation other than the detail for which the document does not describe 403 in the same words as for the list, and which may be a vocabulary for everybody (a warning, if it is below the list). Where the info endpoint is public or needs the role, 403 instead of the 401 for a garbage token shows that the token is good. Without a second client it does not apply, and the report says that role separation was not tested; the profile full needs one.",
 			Fix:      "Check the role in the funding service, not only the token: Spring Security hasAuthority(\"EXTERNAL_API_CLIENT\") with a JwtAuthenticationConverter that reads the roles (for Keycloak: realm_access.roles), or look the service account up in the funding service's own books.",
 			Breaks:   "The role is not checked.",
@@ -226,8 +226,8 @@ func findSecondClientDoubt(e Evidence, x evidence.Exchange) (j Judgement, found 
 		return j, false
 	case sent && info.Status() == 403 && x.Status() == 403 && e.exchange(evidence.ListOperation.With("garbage")).Status() == 401:
 		return j, false // info needs the role, too; the node knows the token, which it refuses in another way than garbage
-	case sent && info.Answered() && !public && !success(e.exchange(evidence.Info.With(evidence.OK))) && e.judge(needsInfo).Outcome == Fail:
-		j, _ := e.passes(needsInfo)
+	case sent && info.Answered() && !public && !success(e.exchange(evidence.Info.With(evidence.OK))) && e.judge(infoRequirement).Outcome == Fail:
+		j, _ := e.passes(infoRequirement)
 		return j, true
 	case sent && info.Answered() && !public:
 		return expect(info, "2xx").unclear("a refusal proves nothing here: the info endpoint refuses the token of the second client as well", describe(info)).Hinting(hint), true

@@ -61,7 +61,7 @@ func presentedTokens() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Full,
 			Source:   RFC(6749, "7").And(RFC(7519, "4.1.4")),
 			Quote:    validateToken,
-			Probe:    "A GET of the probe target with a token that was kept unused until 130 seconds after its expiry, or with an expired one that the operator gave; and with the token that was in use until it expired. With --wait the same on the list and the detail. A second time a minute later if it was accepted.",
+			Probe:    "A GET of the probe target with a token that was kept unused until 130 seconds after its expiry, or with an expired one that the operator gave; and with the token that was in use until it expired. With --wait the same on the list and the detail. A call that was accepted is repeated a minute later.",
 			Forgives: "Clocks that differ by up to two minutes; caches of introspection answers that live a minute. It does not apply when the token lives longer than the run may wait (--wait) and no --expired-token was given. A refusal counts only if the token was good before: it was seen to work, or it is a JWT of the same issuer, client and key as the live one. Wherever it is judged, it gates.",
 			Fix:      "Compare exp with the time at each request, also for tokens that a cache has verified before: Spring Security's JwtTimestampValidator with a skew of a minute, PyJWT without verify_exp: False; let an introspection cache end with the token.",
 			Breaks:   "exp is not checked.",

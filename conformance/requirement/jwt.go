@@ -124,7 +124,7 @@ func judgeLifetimes(e Evidence) Judgement {
 	parts := []Judgement{own}
 	for _, r := range repeatedStatements(e) {
 		if r.hasExp {
-			parts = append(parts, r.want().failed("a token that is handed out again is said to live longer than before, and its exp has not changed", r.got()).Hinting(remainingLife))
+			parts = append(parts, r.want().failed("a token that is handed out again is said to live longer than before, and its exp has not changed", r.got()).Hinting(lifetimeHint))
 		}
 	}
 	if len(parts) == 1 {
@@ -153,7 +153,7 @@ func judgeLifetime(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 		return expect(x, "iat: seconds since 1970").failed("iat is in milliseconds, so the token seems to be issued thousands of years from now", clip(fmt.Sprintf("iat: %v", t.Claims["iat"])))
 	case exact && hasIat && near(exp-iat) && stated-left > clockLeeway.Seconds():
 		return expect(x, fmt.Sprintf("about %.0f seconds left", stated)).warned("the token expires before expires_in ends: it was issued earlier, and expires_in is not the remaining time", fmt.Sprintf("exp - Date: %.0f seconds", left)).
-			Hinting(remainingLife)
+			Hinting(lifetimeHint)
 	}
 	// expires_in may be the rest of the lifetime of a cached token, but never more than its whole lifetime. The clock behind Date measures the
 	// rest; ROB-07 allows it an error of clockAccuracy.

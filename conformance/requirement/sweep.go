@@ -29,7 +29,7 @@ type sweep struct {
 func sweepOf(e Evidence) *sweep {
 	s := &sweep{}
 	guarded, _ := guardedOperations(e)
-	own := ownTokens()
+	own := ownTokenRequests()
 	for _, x := range e.Exchanges {
 		if x.Response == nil {
 			continue

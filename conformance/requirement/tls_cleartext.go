@@ -49,7 +49,7 @@ func judgeCleartext(e Evidence, r evidence.Resource, judge func(x evidence.Excha
 		x, sent := e.Get(label)
 		notMade := sent && x.Failure != nil && (x.Failure.Kind == evidence.FailureRefused || x.Failure.Kind == evidence.FailureCanceled)
 		switch {
-		case notMade: // by rin: for its own rules, or because the run ended
+		case notMade: // rin did not call: its own rules forbid it, or the run ended
 			parts = append(parts, Unclear("the call over plain HTTP was not made: "+clip(x.Failure.Message)).Seen(x.Label))
 		case sent && x.Failure != nil: // the port is closed, or speaks TLS only
 			parts = append(parts, Passed(x.Label))
