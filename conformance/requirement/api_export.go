@@ -26,9 +26,7 @@ func judgeExports(e Evidence) Judgement {
 	for _, r := range e.Roles.Operations {
 		o, described := operation(e, r)
 		x := e.exchange(r.With(evidence.OK))
-		if !described || r == e.Roles.List || r == e.Roles.Detail || len(o.TemplateParameters()) > 0 || mediaType(x) != tableMediaType || slices.ContainsFunc(o.QueryParameters(), func(p openapi.Parameter) bool {
-			return p.Required || p.Schema.Default != nil || openapi.RoleOf(p) != "" && openapi.RoleOf(p) != openapi.SortRole
-		}) {
+		if !described || r == e.Roles.List || r == e.Roles.Detail || mediaType(x) != tableMediaType || mayAnswerPart(o) {
 			continue
 		}
 		header, records := tableRecords(x)
@@ -54,6 +52,14 @@ func judgeExports(e Evidence) Judgement {
 		}
 	}
 	return s.judge()
+}
+
+// mayAnswerPart reports whether an operation has a parameter by which its plain call may leave out records: an id, a page, a filter or a default.
+func mayAnswerPart(o openapi.Operation) bool {
+	return len(o.TemplateParameters()) > 0 || slices.ContainsFunc(o.QueryParameters(), func(p openapi.Parameter) bool {
+		role := openapi.RoleOf(p)
+		return p.Required || p.Schema.Default != nil || role != "" && role != openapi.SortRole
+	})
 }
 
 // isPageLength reports whether a number of records is the default or the greatest length of a page of the list.

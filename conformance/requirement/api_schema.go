@@ -89,10 +89,13 @@ func judgeErrorMediaTypes(e Evidence) Judgement {
 		switch {
 		case other < 0:
 			someAsDescribed = someAsDescribed || jsonMedia(mediaType(x)) && !slices.ContainsFunc(findings.Findings, func(f evidence.Finding) bool { return f.Kind == evidence.FindingStatus })
-		case (isHTML(x) || text) && strings.Contains(findings.Findings[other].Expected, "json") && !asBrowser && !answeredInFront(x) && !mayFailBeforeRouting(x) && !isOddValue(x):
-			if form == "" && text {
+		case asBrowser || answeredInFront(x) || mayFailBeforeRouting(x) || isOddValue(x):
+		case (isHTML(x) || text) && strings.Contains(findings.Findings[other].Expected, "json"):
+			switch {
+			case form != "":
+			case text:
 				form = "plain text"
-			} else if form == "" {
+			default:
 				form = "a web page"
 			}
 			f := findings.Findings[other]

@@ -75,19 +75,7 @@ func judgeTableNumbers(e Evidence) Judgement {
 			if joined := openapi.Joined(member); openapi.Joined(name) == "" || !strings.HasSuffix(joined, openapi.Joined(name)) {
 				continue
 			}
-			equal, other := 0, -1
-			for i, record := range records {
-				values := openapi.MemberValues(items[i], member)
-				if len(values) != 1 || column >= len(record) {
-					continue
-				}
-				switch a, b, ok := parseNumbers(values[0], strings.TrimSpace(record[column])); {
-				case ok && a == b:
-					equal++
-				case ok:
-					other = i
-				}
-			}
+			equal, other := compareColumn(records, items, column, member)
 			if other >= 0 && (equal > 0 || promised) { // a column with another unit has no equal numbers
 				want := Subject{Name: resourceName(e, e.Roles.List), Label: table.Label, Expected: clip(member) + " " + strings.Join(openapi.MemberValues(items[other], member), "") + ", as in JSON"}
 				return want.failed("a number of a record is not the same as "+tableMediaType+" and as JSON: column "+quote(name), quote(records[other][column])+" of "+quote(e.identity(items[other]))).
@@ -96,6 +84,25 @@ func judgeTableNumbers(e Evidence) Judgement {
 		}
 	}
 	return Passed(table.Label)
+}
+
+// compareColumn compares the numbers in a column of a table with those in a member of the same records as JSON. equal counts the records with equal numbers,
+// and other is the index of a record with different ones, or -1.
+func compareColumn(records [][]string, items [][]byte, column int, member string) (equal, other int) {
+	other = -1
+	for i, record := range records {
+		values := openapi.MemberValues(items[i], member)
+		if len(values) != 1 || column >= len(record) {
+			continue
+		}
+		switch a, b, ok := parseNumbers(values[0], strings.TrimSpace(record[column])); {
+		case ok && a == b:
+			equal++
+		case ok:
+			other = i
+		}
+	}
+	return equal, other
 }
 
 // tableRecords returns the header and the records of a table that is CSV and complete.

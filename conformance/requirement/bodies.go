@@ -261,6 +261,7 @@ func (e Evidence) references(text []byte, items [][]byte) []openapi.Reference {
 	return openapi.References(text, items)
 }
 
+// isLinkless reports whether an item has no links. It caches the result.
 func (e Evidence) isLinkless(item []byte) bool {
 	at := e.bodies.digestOf(item)
 	e.bodies.mu.Lock()

@@ -185,6 +185,7 @@ func bearerChallenges(x evidence.Exchange) []map[string]string {
 	return out
 }
 
+// attributesOf returns the attributes of a challenge by lower-case name. Of a repeated attribute it keeps the first value.
 func attributesOf(c evidence.Challenge) map[string]string {
 	attributes := map[string]string{}
 	for _, p := range c.Params {

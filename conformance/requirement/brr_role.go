@@ -257,41 +257,48 @@ func judgeRoleDetours(e Evidence) []Judgement {
 	isOpenToAll := slices.ContainsFunc([]ID{"BRR-15", "BRR-16", "SEC-02"}, func(id ID) bool { return e.judge(id).Outcome == Fail })
 	cacheFails := e.judge("BRR-17").Outcome == Fail
 	for _, x := range e.Exchanges {
-		r := x.Label.Resource()
-		if x.Family == evidence.RoleDetours && isOpenToAll {
-			continue // the same detour works without a token
+		switch {
+		case x.Family == evidence.RoleDetours && isOpenToAll: // the same detour works without a token
+		case cacheFails && slices.Contains(sharedURLs(e), x.Request.URL): // a cache hands the answer out to everybody
+		case x.Label.Case() == "no-role" || callsOtherVersion(x) || !sendsRolelessToken(x) || declaredPublic(e, x.Label.Resource()):
+		default:
+			parts = append(parts, judgeRoleDetour(e, x)...)
 		}
-		if cacheFails && slices.Contains(sharedURLs(e), x.Request.URL) {
-			continue // a cache hands the answer out to everybody
+	}
+	return parts
+}
+
+// judgeRoleDetour judges one of the answers for [judgeRoleDetours].
+func judgeRoleDetour(e Evidence, x evidence.Exchange) []Judgement {
+	r := x.Label.Resource()
+	plain, good := e.exchange(r.With("no-role")), e.exchange(r.With(evidence.OK))
+	switch {
+	case x.Status() == 304 && isConditional(x) && isRefusal(plain):
+		return []Judgement{expect(x, "403").failed(resourceName(e, r)+" "+disclosureInWords(x)+" to the client without the role", describe(x))}
+	case !success(x):
+		return nil
+	}
+	var parts []Judgement
+	if x.Label.Case() == evidence.RolelessHead && isRefusal(plain) {
+		parts = append(parts, expect(x, "403 as for GET, or 405").failed("HEAD is answered to the client without the role, and GET is refused", describe(x)))
+	}
+	if x.Request.Method == "HEAD" {
+		return parts
+	}
+	if r == e.Roles.List && (carriesData(x, good) || hasDataOfVariant(e, x)) {
+		part := expect(x, "403, or no items").failed("the client without the role gets data of the list: the call "+variantInWords(x), describe(x))
+		if isRefusal(plain) {
+			part = part.Hinting(fmt.Sprintf("the plain call of the list is refused (%d), so the role is checked, but not on this way to the data: check the role once, where every request passes, before paging, filters and caches", plain.Status()))
 		}
-		if x.Label.Case() == "no-role" || callsOtherVersion(x) || !sendsRolelessToken(x) || declaredPublic(e, r) {
-			continue
-		}
-		if x.Status() == 304 && isConditional(x) && isRefusal(e.exchange(r.With("no-role"))) {
-			parts = append(parts, expect(x, "403").failed(resourceName(e, r)+" "+disclosureInWords(x)+" to the client without the role", describe(x)))
-		}
-		if !success(x) {
-			continue
-		}
-		if refused := e.exchange(r.With("no-role")); x.Label.Case() == evidence.RolelessHead && isRefusal(refused) {
-			parts = append(parts, expect(x, "403 as for GET, or 405").failed("HEAD is answered to the client without the role, and GET is refused", describe(x)))
-		}
-		if x.Request.Method == "HEAD" {
-			continue
-		}
-		if good := e.exchange(r.With(evidence.OK)); r == e.Roles.List && (carriesData(x, good) || hasDataOfVariant(e, x)) {
-			part := expect(x, "403, or no items").failed("the client without the role gets data of the list: the call "+variantInWords(x), describe(x))
-			if plain := e.exchange(r.With("no-role")); isRefusal(plain) {
-				part = part.Hinting(fmt.Sprintf("the plain call of the list is refused (%d), so the role is checked, but not on this way to the data: check the role once, where every request passes, before paging, filters and caches", plain.Status()))
-			}
-			parts = append(parts, part)
-		} else if before, refused := refusedBefore(e, x); refused && e.carriesData(x, good) && x.Family == "" {
-			parts = append(parts, expect(x, fmt.Sprintf("%d, as before", before.Status())).failed(resourceName(e, r)+
-				" gives its data to the client without the role, which was refused at the same URL before another client read it", describe(x)).
-				Hinting("check the role before the cache, or put the client into the key of the cache").Seen(before.Label))
-		} else if r != e.Roles.List {
-			parts = append(parts, judgeRoleElsewhere(e, x)...)
-		}
+		return append(parts, part)
+	}
+	if before, refused := refusedBefore(e, x); refused && e.carriesData(x, good) && x.Family == "" {
+		return append(parts, expect(x, fmt.Sprintf("%d, as before", before.Status())).failed(resourceName(e, r)+
+			" gives its data to the client without the role, which was refused at the same URL before another client read it", describe(x)).
+			Hinting("check the role before the cache, or put the client into the key of the cache").Seen(before.Label))
+	}
+	if r != e.Roles.List {
+		parts = append(parts, judgeRoleElsewhere(e, x)...)
 	}
 	return parts
 }
@@ -299,8 +306,9 @@ func judgeRoleDetours(e Evidence) []Judgement {
 // refusedBefore finds an earlier call of the same URL that was refused to the client without the role.
 func refusedBefore(e Evidence, x evidence.Exchange) (evidence.Exchange, bool) {
 	for _, y := range e.Exchanges {
-		if (y.Status() == 403 || y.Status() == 401) && y.Label.Resource() == x.Label.Resource() && !y.Started.After(x.Started) && sendsRolelessToken(y) && y.Family == "" &&
-			y.Request.Method == x.Request.Method && y.Request.URL == x.Request.URL {
+		isSameCall := y.Label.Resource() == x.Label.Resource() && y.Request.Method == x.Request.Method && y.Request.URL == x.Request.URL
+		isRefused := (y.Status() == 403 || y.Status() == 401) && sendsRolelessToken(y) && y.Family == ""
+		if isSameCall && isRefused && !y.Started.After(x.Started) {
 			return y, true
 		}
 	}

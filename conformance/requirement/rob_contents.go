@@ -304,9 +304,7 @@ func (n *normalizer) append(out []byte, value any, depth int) []byte {
 	case map[string]any:
 		out = append(out, '{')
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			text, isText := value[name].(string)
-			_, isFlag := value[name].(bool)
-			if (isText || isFlag && n.service) && n.about != nil && n.about.MatchString(name) || n.service && isMoment(text) {
+			if n.leavesOut(name, value[name]) {
 				continue
 			}
 			out = n.append(n.append(out, name, depth), value[name], depth+1)
@@ -332,10 +330,27 @@ func (n *normalizer) append(out []byte, value any, depth int) []byte {
 	return fmt.Append(out, value)
 }
 
+// leavesOut reports whether a member is about the instance that answered or, if service is set, about the state of the service.
+func (n *normalizer) leavesOut(name string, value any) bool {
+	text, isText := value.(string)
+	_, isFlag := value.(bool)
+	if n.service && isMoment(text) {
+		return true
+	}
+	return (isText || isFlag && n.service) && n.about != nil && n.about.MatchString(name)
+}
+
 // isMoment reports whether a text is a date with a time.
 func isMoment(text string) bool {
 	_, err := time.Parse(time.RFC3339, text)
 	return err == nil
+}
+
+// sameMoment reports whether two dates with a time are the same moment, in any time zone.
+func sameMoment(a, b string) bool {
+	s, _ := time.Parse(time.RFC3339, a)
+	t, _ := time.Parse(time.RFC3339, b)
+	return s.Equal(t)
 }
 
 // showsService reports whether a content may say how the service is, such as its load: it is neither the list nor a document.
@@ -359,6 +374,7 @@ func firstDifference(a, b []byte) (member, one, other string) {
 	return differenceAt(left, right, "$")
 }
 
+// differenceAt is [firstDifference] for two values at a path, such as "$.deadline".
 func differenceAt(a, b any, at string) (member, one, other string) {
 	same := func(a, b any) bool {
 		n := normalizer{numbers: true}

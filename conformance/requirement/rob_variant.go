@@ -347,10 +347,7 @@ func differingData(a, b any, at string) (member, before, now string) {
 			return at, word(a), word(b)
 		}
 	case string:
-		s, errS := time.Parse(time.RFC3339, a)
-		text, is := b.(string)
-		t, errT := time.Parse(time.RFC3339, text)
-		if errS == nil && (b == nil || is && errT == nil && !s.Equal(t)) || isDay(a) && (b == nil || isDay(text) && a != text) {
+		if text, _ := b.(string); isMoment(a) && (b == nil || isMoment(text) && !sameMoment(a, text)) || isDay(a) && (b == nil || isDay(text) && a != text) {
 			return at, word(a), word(b)
 		}
 	case map[string]any:

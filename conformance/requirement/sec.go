@@ -112,6 +112,7 @@ type identityHeader struct {
 	header string
 }
 
+// identityHeaders lists the headers that the call "identity-headers" sends together.
 func identityHeaders() []identityHeader {
 	return []identityHeader{
 		{"forwarded-user", "X-Forwarded-User"}, {"remote-user", "X-Remote-User"},
@@ -309,6 +310,7 @@ func isExpectedPlace(x evidence.Exchange, l leak) bool {
 	return l.place == "header Location" && strings.Contains(x.Request.URL, ":"+l.fingerprint+":")
 }
 
+// headerTexts returns the values of header fields.
 func headerTexts(h []evidence.Field) []string {
 	var out []string
 	for _, f := range h {

@@ -176,6 +176,7 @@ func sameOrigin(e Evidence, a, b string) bool {
 	return a != "" && a == b
 }
 
+// unifyLoopback replaces each name and address of this machine in an origin by localhost.
 func unifyLoopback(origin string) string {
 	u, err := url.Parse(origin)
 	if err != nil || !evidence.LoopbackHost(u.Hostname()) {

@@ -99,6 +99,7 @@ func allowedTokens() []evidence.Label {
 // tokenRules maps the label of a request to the rule that forbids a token in its answer. The rule of an allowed token is empty.
 type tokenRules map[evidence.Label]forbiddenToken
 
+// readTokenRules makes the map of the two lists.
 func readTokenRules() tokenRules {
 	out := tokenRules{}
 	for _, label := range allowedTokens() {
