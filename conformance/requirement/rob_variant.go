@@ -25,29 +25,11 @@ func judgeVariants(e Evidence, s *survey) (judged int) {
 		if !success(plain) || isTryOutURL(plain.Request.URL) {
 			continue
 		}
-		seen, sent := e.Get(r.With("good-seen-tag"))
-		if sent && seen.Status() == 304 {
+		if judgeConditions(e, r, plain, s) {
 			judged++
-			s.add("tag of 304 "+string(r), judgeTagOfNotModified(seen))
-			s.add("caching of 304 "+string(r), judgeCachingOfNotModified(seen, plain))
-			s.add("forms of tags", judgeTagForms(e, r))
 		}
-		for _, c := range unmetConditions() {
-			x, sent := e.Get(r.With(c.variant))
-			dateCounts := c.variant == "good-other-tag-date" && len(header(plain, "ETag")) == 0 // werkzeug compares the date then
-			if !sent || x.Status() != 304 || dateCounts {
-				continue
-			}
-			s.add(string(c.variant)+string(r), expect(x, "200 with the data").failed("a condition with "+c.words+" is answered 304, so that clients keep an old copy", describe(x)))
-		}
-		if x, sent := e.Get(r.With("good-uncoded")); sent && x.Status() == 406 {
-			accept := withField("Accept", strings.Join(evidence.Values(x.Request.Header, "Accept"), ", "))
-			s.add("accept "+string(r), expect(x, "200 with "+mediaType(plain)).failed("the call "+accept+" is answered 406, although the media type of the data fits it (RFC 9110 §12.5.1)", describe(x)).
-				Hinting("read Accept with its ranges (application/*, */*) and weights, or do not read it at all"))
-		}
-		if x, sent := e.Get(r.With("good-uncoded")); sent && x.Status() == 200 && !slices.Contains([]string{"", "identity"}, strings.ToLower(strings.Join(header(x, "Content-Encoding"), ","))) {
-			s.add("coding "+string(r), expect(x, "content without a coding").warned("the content is compressed for a caller who excludes that (RFC 9110 §12.5.3), and who may be unable to read it", headerText(x, "Content-Encoding")).
-				Hinting("read the weights of Accept-Encoding: gzip;q=0 excludes gzip"))
+		if x, sent := e.Get(r.With("good-uncoded")); sent {
+			s.add("coding "+string(r), judgeUncoded(x, plain))
 		}
 		if x, sent := e.Get(r.With("good-range")); sent {
 			s.add("range "+string(r), judgeRange(e, r, x))
@@ -64,6 +46,39 @@ func judgeVariants(e Evidence, s *survey) (judged int) {
 		}
 	}
 	return judged
+}
+
+// judgeConditions judges the conditional calls of an operation. It reports whether the node answers its own tag with 304.
+func judgeConditions(e Evidence, r evidence.Resource, plain evidence.Exchange, s *survey) (answersTag bool) {
+	if seen := e.exchange(r.With("good-seen-tag")); seen.Status() == 304 {
+		answersTag = true
+		s.add("tag of 304 "+string(r), judgeTagOfNotModified(seen))
+		s.add("caching of 304 "+string(r), judgeCachingOfNotModified(seen, plain))
+		s.add("forms of tags", judgeTagForms(e, r))
+	}
+	for _, c := range unmetConditions() {
+		x := e.exchange(r.With(c.variant))
+		dateCounts := c.variant == "good-other-tag-date" && len(header(plain, "ETag")) == 0 // werkzeug compares the date then
+		if x.Status() == 304 && !dateCounts {
+			s.add(string(c.variant)+string(r), expect(x, "200 with the data").failed("a condition with "+c.words+" is answered 304, so that clients keep an old copy", describe(x)))
+		}
+	}
+	return answersTag
+}
+
+// judgeUncoded judges the call that excludes gzip, and whose Accept has ranges and weights.
+func judgeUncoded(x, plain evidence.Exchange) Judgement {
+	isCoded := !slices.Contains([]string{"", "identity"}, strings.ToLower(strings.Join(header(x, "Content-Encoding"), ",")))
+	switch {
+	case x.Status() == 406:
+		accept := withField("Accept", strings.Join(evidence.Values(x.Request.Header, "Accept"), ", "))
+		return expect(x, "200 with "+mediaType(plain)).failed("the call "+accept+" is answered 406, although the media type of the data fits it (RFC 9110 §12.5.1)", describe(x)).
+			Hinting("read Accept with its ranges (application/*, */*) and weights, or do not read it at all")
+	case x.Status() == 200 && isCoded:
+		return expect(x, "content without a coding").warned("the content is compressed for a caller who excludes that (RFC 9110 §12.5.3), and who may be unable to read it", headerText(x, "Content-Encoding")).
+			Hinting("read the weights of Accept-Encoding: gzip;q=0 excludes gzip")
+	}
+	return Passed(x.Label)
 }
 
 // unmetCondition is a conditional call that a node must answer with the data, not with 304.
