@@ -50,7 +50,7 @@ func redirected(x evidence.Exchange) bool { return x.Status() >= 300 && x.Status
 // clientError reports whether the node, or a gateway, answered 4xx.
 func clientError(x evidence.Exchange) bool { return x.Status() >= 400 && x.Status() <= 499 }
 
-// serverError reports whether the answer is a 5xx, but not the block page of a gateway or a refusal for load.
+// serverError reports whether the answer is a 5xx, but not the block page of a gateway or a refusal because of load.
 func serverError(x evidence.Exchange) bool {
 	return x.Status() >= 500 && x.Status() <= 599 && !wafPage(x) && !rateLimited(x)
 }

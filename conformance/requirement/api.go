@@ -154,7 +154,7 @@ func judgePlainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgem
 		address, _, _ := strings.Cut(x.Request.URL, "?")
 		return failed("is described but not served", "it was called at "+clip(address)+": route the path there, or correct the servers entry of the document")
 	case exact && status == 410 && e.lacksData(r) && r != e.Roles.List:
-		return failed("answers 410 for the id that was taken from the list, and for every other one", "let the list leave out what is gone")
+		return failed("answers 410 for the id that was taken from the list, and for every other one", "leave records that are gone out of the list")
 	case exact && e.lacksData(r) && r != e.Roles.List:
 		return subject.unclear(subject.Name+" answers "+describe(x)+", which is documented, so none of its data was judged", describe(x)).
 			Hinting("let the operation answer 2xx to this client")

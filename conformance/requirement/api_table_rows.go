@@ -24,7 +24,7 @@ func judgeTableRows(e Evidence) Judgement {
 	page := e.identities(items)
 	column := idColumn(records, page)
 	if column < 0 {
-		return Passed(table.Label) // without ids
+		return Passed(table.Label) // the table has no ids
 	}
 	var ids []string
 	if first := strings.TrimSpace(header[column]); slices.Contains(page, first) {

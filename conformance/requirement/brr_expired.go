@@ -131,7 +131,7 @@ func hasExpiry(t evidence.JWTFacts) bool {
 	return isNumber && exp > 0
 }
 
-// seenWorking reports whether the resource accepted the token of a call in an earlier one.
+// seenWorking reports whether the resource accepted the token of x in an earlier call.
 func seenWorking(e Evidence, x evidence.Exchange) bool {
 	fingerprint := ":" + x.Presented.Fingerprint + ":"
 	return slices.ContainsFunc(e.Exchanges, func(y evidence.Exchange) bool {

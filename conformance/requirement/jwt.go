@@ -124,7 +124,7 @@ func judgeLifetimes(e Evidence) Judgement {
 	parts := []Judgement{own}
 	for _, r := range repeatedStatements(e) {
 		if r.hasExp {
-			parts = append(parts, r.want().failed("a token that is handed out again is said to live longer than before, and its exp has not changed", r.got()).Hinting(lifetimeHint))
+			parts = append(parts, r.want().failed("a token that is handed out again has an expires_in that ends later than before, but its exp has not changed", r.got()).Hinting(lifetimeHint))
 		}
 	}
 	if len(parts) == 1 {

@@ -125,7 +125,7 @@ func differ(a, b evidence.Exchange) bool {
 	left, errLeft := jsonValue(a)
 	right, errRight := jsonValue(b)
 	if jsonMedia(mediaType(a)) != jsonMedia(mediaType(b)) && (errLeft == nil) != (errRight == nil) {
-		return true // a marker replaces a part of a text, and the form stays as it was
+		return true // a marker replaces only a part of a text, so JSON stays JSON
 	}
 	return errLeft == nil && errRight == nil && !equalExceptMarkers(left, right)
 }

@@ -156,7 +156,7 @@ func judgeCachingOfNotModified(x, content evidence.Exchange) Judgement {
 	if len(got) > 0 && (lacks("private") && isShared || lacks("no-store") && isFresh || lacks("no-cache") && isFresh) {
 		return expect(x, headerText(content, "Cache-Control")+", as with 200").
 			failed("a 304 has a laxer Cache-Control than the 200, and caches take it for their copy (RFC 9110 §15.4.5)", headerText(x, "Cache-Control")).
-			Hinting("send the Cache-Control of the content with the 304, too; a gateway that adds one must do so for no status").Seen(content.Label)
+			Hinting("send the Cache-Control of the content with the 304, too; let no gateway add a Cache-Control of its own to a 304").Seen(content.Label)
 	}
 	return Passed(x.Label)
 }
@@ -167,7 +167,7 @@ func judgeVaryByLanguage(e Evidence, r evidence.Resource) Judgement {
 	german, english := e.exchange(r.With("good-language-de")), e.exchange(r.With("good-language-en"))
 	isGood := german.Status() == 200 && english.Status() == 200 && isWhole(german) && isWhole(english) && german.Request.URL == english.Request.URL
 	isUnstored := func(x evidence.Exchange) bool { _, ok := cacheDirectives(x)["no-store"]; return ok }
-	if e.judge("PAG-08").Outcome == Fail { // replicas that differ are the nearer cause
+	if e.judge("PAG-08").Outcome == Fail { // replicas that differ are the likelier cause
 		return Passed()
 	}
 	if !isGood || isUnstored(english) || isUnstored(german) || variesBy(english, "Accept-Language") || !differ(german, english) {
@@ -323,7 +323,7 @@ func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 }
 
 // languageHint is the fix for data that depends on the language of the call.
-const languageHint = "translate the texts alone: an inner join with the table of translations loses the records that have none"
+const languageHint = "translate only the texts; an inner join with the table of translations loses the records without a translation"
 
 // limitsByLanguage reports whether the document says that some data exists in one language only.
 func limitsByLanguage(e Evidence, r evidence.Resource) bool {
@@ -420,7 +420,7 @@ func judgeLanguage(x, german, english evidence.Exchange) Judgement {
 	requested := strings.Join(evidence.Values(x.Request.Header, "Accept-Language"), ", ")
 	got := headerText(x, "Content-Language")
 	if languageOf(x) == languageOf(other) && languageOf(x) != "" {
-		return expect(x, "the language of the text").failed(fmt.Sprintf("an answer says that it is in %q, and its text is the one in %q", languageOf(other), languageOf(text)), withField("Accept-Language", requested)+": "+got).
+		return expect(x, "the language of the text").failed(fmt.Sprintf("an answer says that it is in %q, but its text is the one in %q", languageOf(other), languageOf(text)), withField("Accept-Language", requested)+": "+got).
 			Hinting("choose the language once for each request, by the lookup of RFC 4647 §3.4, and take text and Content-Language from it")
 	}
 	if want := bestLanguage(requested); want != "" && want == languageOf(other) {

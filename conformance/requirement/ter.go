@@ -254,7 +254,7 @@ func judgeURLParameters(e Evidence) Judgement {
 	}
 	get, post := e.exchange(evidence.TokenEndpoint.With("get")), e.exchange(evidence.TokenEndpoint.With("no-client"))
 	if x := e.exchange(evidence.TokenEndpoint.With("get-unknown-client")); refusesClient(x) && get.Answered() && !refusesClient(get) {
-		parts = append(parts, expect(x, describeError(get)+", as without credentials").warned("the token endpoint reads credentials in the query of a GET: a made-up client is refused as such", describeError(x)))
+		parts = append(parts, expect(x, describeError(get)+", as without credentials").warned("the token endpoint reads credentials in the query of a GET: a made-up client there is refused as an unknown client", describeError(x)))
 	}
 	// A server that drops repeated parameters finds no client at all, and answers as it does without credentials.
 	if x := e.exchange(evidence.TokenEndpoint.With("query-unknown-client")); refusesClient(x) && post.Answered() && refusalText(x) != refusalText(post) {

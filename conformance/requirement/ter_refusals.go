@@ -47,9 +47,9 @@ func judgeFurtherStatus(e Evidence, x evidence.Exchange) Judgement {
 		return want.failed(reason, describe(x)).
 			Hinting("compare secrets as bytes, in UTF-8: encoders for ASCII and Latin-1, and databases that take no NUL, fail on what a client may send; expect any value, or none, in each parameter")
 	case success(x) && code != "":
-		return want.failed("a refusal says success: "+request+" is answered "+fmt.Sprint(x.Status()), describeError(x))
+		return want.failed("a refusal has a status of success: "+request+" is answered "+fmt.Sprint(x.Status()), describeError(x))
 	case x.Status() == 401 && slices.Contains([]string{"unsupported_grant_type", "invalid_scope"}, code):
-		return expect(x, "400").failed("only a failed authentication of the client is 401: "+request+" is refused with "+code, describeError(x))
+		return expect(x, "400").failed("401 is only for a failed authentication of the client, but "+request+" is refused with 401 and "+code, describeError(x))
 	}
 	return Judgement{Outcome: Pass}
 }
@@ -75,7 +75,7 @@ func judgeFurtherBody(e Evidence, x evidence.Exchange) Judgement {
 	if !namesClient(x) || x.Status() != 400 && x.Status() != 401 {
 		return Judgement{Outcome: Pass}
 	}
-	if sendsCredentials(x) && len(x.Response.Body) == 0 { // Spring Authorization Server
+	if sendsCredentials(x) && len(x.Response.Body) == 0 { // as Spring Authorization Server answers
 		return Judgement{Outcome: Pass}
 	}
 	if sendsCredentials(x) && !isTokenAnswer(e.exchange(evidence.TokenEndpoint.With("basic"))) { // without HTTP Basic, a server in front may refuse the request

@@ -94,7 +94,7 @@ func judgeScopeForm(x evidence.Exchange) Judgement {
 func judgeUnknownScope(e Evidence, x evidence.Exchange) Judgement {
 	if !hasToken(x) {
 		if success(x) && oauthError(x) != "" {
-			return expect(x, "400 with error invalid_scope").failed("an unknown scope is refused in an answer that says success", describeError(x))
+			return expect(x, "400 with error invalid_scope").failed("an unknown scope is refused with a status of success", describeError(x))
 		}
 		return judgeExpectedError(x, "invalid_scope", "an unknown scope crashes the token endpoint", "an unknown scope is refused for another reason")
 	}

@@ -224,7 +224,7 @@ type repeatedStatement struct {
 	stated, left float64       // expires_in of the first and of the second answer
 }
 
-// repeatedStatements finds tokens that came again with a lifetime that is not shorter by the time between.
+// repeatedStatements finds tokens that came again although expires_in is not smaller by the time between the two answers.
 func repeatedStatements(e Evidence) []repeatedStatement {
 	first := map[string]evidence.Exchange{}
 	var out []repeatedStatement
@@ -265,14 +265,15 @@ func (r repeatedStatement) want() Subject {
 
 func (r repeatedStatement) got() string { return fmt.Sprintf("expires_in: %.0f", r.left) }
 
-// judgeRepeatedStatements judges opaque tokens that were handed out twice. A server may renew the lifetime of a token, so that only its early end is a fault.
+// judgeRepeatedStatements judges opaque tokens that were handed out twice. A server may renew the lifetime of a token, so only an early end is a
+// fault.
 func judgeRepeatedStatements(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, r := range repeatedStatements(e) {
 		if r.hasExp {
 			continue // JWT-03 judges the token
 		}
-		reason := "a token that is handed out again is said to live as long as a new one"
+		reason := "a token that is handed out again has an expires_in that ends later than before"
 		call := e.exchange(evidence.ProbeTarget.With("handed-out-again"))
 		switch {
 		case success(call):

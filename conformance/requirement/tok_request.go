@@ -124,7 +124,7 @@ func judgeBasic(e Evidence) Judgement {
 	}
 	if y := e.exchange(evidence.TokenEndpoint.With("basic-percent-encoded")); clientError(y) && refusedByNode(y) && !rateLimited(y) {
 		parts = append(parts, expect(y, "200 with an access token, as without the encoding").
-			failed("HTTP Basic is not form-decoded, so no client with a special character in its secret can use it", describeError(y)).Hinting(decodingHint))
+			failed("id and secret of HTTP Basic are not form-decoded, so no client with a special character in its secret can use it", describeError(y)).Hinting(decodingHint))
 	}
 	if len(parts) == 1 {
 		return parts[0]
@@ -273,8 +273,8 @@ func findEarlyEnd(e Evidence) []Judgement {
 		return nil // the call came too late
 	}
 	return []Judgement{expect(x, "2xx: the token lives until the end that was stated").
-		failed("a token stops working before its stated end: clients that believe it are refused", describe(x)+", "+clip(x.Given["left"])+" before the end").
-		Hinting("state the lifetime that the API goes by: that of its own store of tokens, sessions or introspection answers, too")}
+		failed("a token stops working before its stated end, so clients that rely on that end are refused", describe(x)+", "+clip(x.Given["left"])+" before the end").
+		Hinting("state the lifetime that the API applies; its store of tokens, sessions or introspection answers may end earlier")}
 }
 
 // judgeFirstToken judges the first token of the run after the repeated requests.
