@@ -244,7 +244,7 @@ func judgeStatusAndMediaType(e Evidence) Judgement {
 	found := failOn(evidence.FindingStatus, evidence.FindingMediaType).collect(e)
 	found.undecided = nil // status and media type are compared without the schema
 	found.warned = slices.DeleteFunc(found.warned, func(s Subject) bool {
-		// A 5xx needs a fix, not a description; nobody describes the refusal of a URI that RFC 3986 forbids; and a refusal for load may come at any time.
+		// A 5xx needs a fix, not a description; nobody describes the refusal of a URI that RFC 3986 forbids; and a refusal because of load may come at any time.
 		x := e.exchange(s.Label)
 		return serverError(x) || rateLimited(x) || s.Label.Case() == "size-raw"
 	})

@@ -65,7 +65,7 @@ func judgeVersions(e Evidence, to string, isRefusable func(evidence.Exchange) bo
 		case isSame:
 			parts = append(parts, want.failed(what+", in another version of the API", describe(x)).Hinting(hint))
 		case !most:
-			parts = append(parts, want.warned("a part of the members of "+what+", which may be public on purpose", describe(x)).Hinting(hint))
+			parts = append(parts, want.warned(what+", but only a small part of their members, which may be public on purpose", describe(x)).Hinting(hint))
 		case strings.HasSuffix(string(x.Label.Case()), "version-none"):
 			parts = append(parts, want.warned(what+", at a path without a version, which may be a public portal", describe(x)).Hinting(hint))
 		default:

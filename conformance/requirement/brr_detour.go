@@ -165,7 +165,7 @@ func judgePathVariants(e Evidence) Judgement {
 // other traces of a shared cache.
 func judgeSharedCache(e Evidence) Judgement {
 	first, second := e.exchange(evidence.ProbeTarget.With("cached-ok")), e.exchange(evidence.ProbeTarget.With("cached-no-token"))
-	// A node may refuse unknown query parameters; then the probe called the URL without one.
+	// A node may refuse unknown query parameters; then the probe called the URL without the parameter.
 	if good := e.exchange(withToken()); !success(first) && second.Request.URL == good.Request.URL {
 		first = good
 	}

@@ -17,8 +17,8 @@ import (
 // This file compares the contents of one URL over the run for ROB-08. A GET transfers the current representation (RFC 9110 §9.3.1): its content may change,
 // but it does not change back and forth, and it does not depend on a header field that selects nothing.
 
-// minReturns is how often the content of a URL must return to an earlier one. An editor may undo a change, and the copies of a change arrive one after the
-// other, which looks like one or two returns.
+// minReturns is how often the content of a URL must return to an earlier one. An editor may undo a change, and replicas get a change one after the other,
+// which looks like one or two returns.
 const minReturns = 3
 
 // maxContent is the size in bytes up to which contents are compared.
@@ -123,7 +123,7 @@ func judgeTurns(e Evidence, g *contentGroup) Judgement {
 				result = want.warned("a number changes back and forth while the same call is repeated: it returned to an earlier value "+evidence.Count(t.returns, "time"), got)
 				continue
 			}
-			return want.failed(fmt.Sprintf("the same call has two states by turns: its content returned to an earlier one %s in %s", evidence.Count(t.returns, "time"), evidence.Count(len(states[id]), "answer")), got).
+			return want.failed(fmt.Sprintf("the same call has two contents in turn: its content returned to an earlier one %s in %s", evidence.Count(t.returns, "time"), evidence.Count(len(states[id]), "answer")), got).
 				Hinting("bring all instances of the node to one state: one version, one configuration, one database or replicas that have caught up, and no cache in each process").Seen(t.before.call.Label, t.after.call.Label)
 		}
 	}
@@ -244,7 +244,7 @@ func judgeSelection(e Evidence, plain []evidence.Exchange, x evidence.Exchange) 
 	}
 	member, one, another := firstDifference(usual, text)
 	return want.failed("the call with "+fields+" has another content than all plain calls of the URL, before and after it", clip(member+": "+another+" instead of "+one)).
-		Hinting("choose the data by the URL, the caller and the fields that Vary names alone; compress and cut nothing but the bytes on the wire").Seen(plain[0].Label)
+		Hinting("choose the data by the URL, the caller and the fields that Vary names alone; compress and cut only the bytes that are sent, after the data was chosen").Seen(plain[0].Label)
 }
 
 // selects reports whether Vary of one of the answers names a header field of the call, except Accept-Encoding: a coding does not change the content.

@@ -84,7 +84,7 @@ func judgeWithoutTLS(e Evidence, urls ...string) Judgement {
 		if err != nil {
 			continue
 		}
-		// Of a node on this machine, the other URLs may be unknown.
+		// Without its token URL or info URL, a node on this machine does not count as on loopback.
 		if local := localPlace(evidence.HostOf(raw)) == onMachine && (e.Run.TokenURL == "" || e.Run.InfoURL == ""); u.Scheme == "http" && !local {
 			return Subject{Name: clip(raw), Expected: "an https URL"}.failed("the URL itself is plain HTTP, so credentials travel in cleartext", clip(raw))
 		}
