@@ -19,7 +19,7 @@ func describedOperations() []Requirement {
 		Source:   NET("R1").And(NET("R15")),
 		Quote:    "Each node exposes endpoints described by a machine-readable API specification file.",
 		Probe:    "Each GET operation of the document with a token and default parameters, and once more with each of several values that the document allows: from the enum of a parameter, at its bounds, of its shortest and longest length. Where the schema allows any text, also cursors that decode to something else, quotes, patterns and very long texts. The list is called with a token that was requested by HTTP Basic, or in another way. At the end two clients request tokens at the same time, and the list is called with each of them.",
-		Forgives: "A documented status other than 2xx, such as 403 of an administrator's operation and 410 of what is gone, 404 and 501 with a warning; info, list and detail need a 2xx. 403 that is not documented, for a missing privilege (a warning); a documented refusal of an allowed value, since parameters may depend on each other (a warning); 404 for an id that nobody has; a refusal of a text that means nothing to the node; operations that need a value which nobody knows are left out; 401 for a token that was requested at the same time as others, since only the newest may count. What the document does not allow is judged by PAG-06.",
+		Forgives: "A documented status other than 2xx, such as 403 of an administrator's operation and 410 for a record that is gone, 404 and 501 with a warning; info, list and detail need a 2xx. 403 that is not documented, for a missing privilege (a warning); a documented refusal of an allowed value, since parameters may depend on each other (a warning); 404 for an id that nobody has; a refusal of a text that means nothing to the node; operations that need a value which nobody knows are left out; 401 for a token that was requested at the same time as others, since a server may accept only the newest token. What the document does not allow is judged by PAG-06.",
 		Fix:      "Route every path that the document describes, under the path of its servers entry, or take it out of the document. Behind a proxy check the prefix: Spring server.servlet.context-path or server.forward-headers-strategy; nginx: the URI part of proxy_pass.",
 		Breaks:   "One described operation gives 404.",
 		Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
@@ -145,7 +145,7 @@ func judgePlainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgem
 			return Passed(x.Label).Noting("no id is known for " + subject.Name + ": a made-up one does not exist")
 		}
 		if e.lacksData(r) {
-			return failed("does not find the id that was taken from the list, nor any other one", "let the list name only what the operation finds, by the same ids")
+			return failed("does not find the id that was taken from the list, nor any other one", "list only records that the operation finds, under the same ids")
 		}
 		return warned("does not find the id that was taken from the list", "")
 	case exact && status == 404 && r != e.Roles.List:

@@ -78,7 +78,7 @@ func judgeTableNumbers(e Evidence) Judgement {
 			equal, other := compareColumn(records, items, column, member)
 			if other >= 0 && (equal > 0 || promised) { // a column with another unit has no equal numbers
 				want := Subject{Name: resourceName(e, e.Roles.List), Label: table.Label, Expected: clip(member) + " " + strings.Join(openapi.MemberValues(items[other], member), "") + ", as in JSON"}
-				return want.failed("a number of a record is not the same as "+tableMediaType+" and as JSON: column "+quote(name), quote(records[other][column])+" of "+quote(e.identity(items[other]))).
+				return want.failed("a number of a record differs between "+tableMediaType+" and JSON: column "+quote(name), quote(records[other][column])+" of "+quote(e.identity(items[other]))).
 					Hinting("write numbers as in JSON, with a point before decimals and no other separators, or describe the notation").Seen(list.Label)
 			}
 		}

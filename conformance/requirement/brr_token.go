@@ -73,7 +73,7 @@ func presentedTokens() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6750, "2.1").And(RFC(6750, "3.1")),
 			Quote:    "credentials = \"Bearer\" 1*SP b64token",
-			Probe:    "A GET of the probe target with the header Authorization: Bearer with nothing behind the word, and with one blank behind it, written to the connection as it is.",
+			Probe:    "A GET of the probe target with the header Authorization: Bearer with nothing after the word, and with one blank after it, written to the connection as it is.",
 			Forgives: "Stacks that trim the blank; a 4xx other than 400 or 401 (a warning).",
 			Fix:      "Treat a missing token like an invalid one: check the length after the scheme before splitting or looking up, and answer 401 or 400.",
 			Breaks:   "An empty token skips the validation.",

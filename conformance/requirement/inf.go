@@ -206,7 +206,7 @@ func judgeInfoShape(x evidence.Exchange) Judgement {
 	case !has && isGreeting(answer):
 		return want.warned("the info answer names no endpoints, so clients must know them from elsewhere; the interface document does not show the body", "no endpoints")
 	case !has:
-		return want.failed("the info answer lists no endpoints", "no endpoints in an answer that is an "+openapi.JSONType(answer))
+		return want.failed("the info answer lists no endpoints", "no endpoints in an answer of the type "+openapi.JSONType(answer))
 	case !isObject:
 		return want.failed("endpoints is not an object of groups", "endpoints: "+openapi.JSONType(endpoints))
 	}
@@ -356,7 +356,7 @@ func judgeRefusedMethod(e Evidence) Judgement {
 		if slices.Contains(splitList(strings.Join(header(x, "Allow"), ",")), x.Request.Method) {
 			name := resourceName(e, r)
 			s.add(name, expect(x, "405 with the methods that the resource supports").failed(name+" refuses "+x.Request.Method+" with 405, and names it among the methods that it allows", headerText(x, "Allow")).
-				Hinting("make Allow of the methods of the matched route, not of a fixed list"))
+				Hinting("take the methods in Allow from the matched route, not from a fixed list"))
 		}
 	}
 	return s.judge()
@@ -376,7 +376,7 @@ func judgeAllowPresence(e Evidence) Judgement {
 		}
 	}
 	if len(with) == 0 || len(without) == 0 {
-		return Inapplicable("no answer 405 differs from the others")
+		return Inapplicable("no 405 answer differs from the others")
 	}
 	var s survey
 	for _, x := range without {

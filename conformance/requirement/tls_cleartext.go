@@ -135,7 +135,7 @@ func judgeCleartextResource(e Evidence, x evidence.Exchange, secure evidence.Res
 	hasChallenge := func(x evidence.Exchange) bool { return len(header(x, "WWW-Authenticate")) > 0 }
 	switch {
 	case success(x) && carriesData(x, good):
-		return want.failed("the data are served over plain HTTP, without a token", describe(x))
+		return want.failed("the data is served over plain HTTP, without a token", describe(x))
 	case success(x) && jsonMedia(mediaType(x)):
 		return want.unclear("plain HTTP is answered with JSON other than that of the good call", describe(x)).Hinting(fix)
 	case x.Status() != 401:

@@ -255,7 +255,7 @@ func judgeTokenMediaType(x evidence.Exchange) Judgement {
 	fault, small := encodingFault(x)
 	switch {
 	case x.Response != nil && bytes.HasPrefix(x.Response.Body, byteOrderMark()):
-		return expect(x, expected+" without one").failed("the token answer begins with a byte order mark, which JSON does not allow", got+", with a byte order mark")
+		return expect(x, "JSON without a byte order mark").failed("the token answer begins with a byte order mark, which JSON does not allow", got+", with a byte order mark")
 	case !jsonMedia(media):
 		return expect(x, expected).failed("the token answer is not declared as JSON", got)
 	case fault != "" && !small:
