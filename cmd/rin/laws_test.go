@@ -382,6 +382,8 @@ func isConstant(vars *ast.GenDecl, spec *ast.ValueSpec) bool {
 			switch types.ExprString(v.Fun) {
 			case "errors.New", "fmt.Errorf", "regexp.MustCompile", "[]byte":
 				return false
+			case "sync.OnceValue":
+				return !isLazyPattern(v)
 			}
 		case *ast.CompositeLit:
 			array, ok := v.Type.(*ast.ArrayType)
@@ -389,4 +391,18 @@ func isConstant(vars *ast.GenDecl, spec *ast.ValueSpec) bool {
 		}
 		return true
 	})
+}
+
+// isLazyPattern reports whether a call of sync.OnceValue compiles one pattern at its first use and does nothing else.
+func isLazyPattern(once *ast.CallExpr) bool {
+	compile, ok := once.Args[0].(*ast.FuncLit)
+	if !ok || len(compile.Body.List) != 1 {
+		return false
+	}
+	result, ok := compile.Body.List[0].(*ast.ReturnStmt)
+	if !ok || len(result.Results) != 1 {
+		return false
+	}
+	call, ok := result.Results[0].(*ast.CallExpr)
+	return ok && types.ExprString(call.Fun) == "regexp.MustCompile"
 }

@@ -34,6 +34,7 @@ type describedFilter struct {
 	several    bool     // an array: it takes several values
 	other      bool     // it does not select the items that have its value
 	separator  string   // between several values; "" if the parameter is repeated
+	schema     openapi.Schema
 }
 
 // These limit how many values of one filter are tried. Without a vocabulary, the values are some from the data and one that no item has.
@@ -68,7 +69,7 @@ func filtersOf(o openapi.Operation) []describedFilter {
 			out = append(out, describedFilter{filter: filter{parameter: p.Name}, vocabulary: []string{"true", "false"}, text: p.Description, other: other})
 		case (s.Type == "string" || s.Type == "integer") && !strings.HasPrefix(s.Format, "date"):
 			zero := s.Type == "integer" && (s.Minimum == nil || *s.Minimum <= 0) && (s.Maximum == nil || *s.Maximum >= 0)
-			out = append(out, describedFilter{filter: filter{parameter: p.Name}, text: p.Description, other: other, zero: zero, several: takesSeveral(p), separator: p.Separator})
+			out = append(out, describedFilter{filter: filter{parameter: p.Name}, text: p.Description, other: other, zero: zero, several: takesSeveral(p), separator: p.Separator, schema: s})
 		}
 	}
 	return out[:min(len(out), maxParameters)]
@@ -126,7 +127,11 @@ func memberOf(f describedFilter, members openapi.Members, items [][]byte) string
 		member = publishedFilters()[i].member
 	}
 	if len(f.vocabulary) == 0 {
-		return meantMember(f, member, members)
+		member = meantMember(f, member, members)
+		if f.takesExpressions(member, items) {
+			return ""
+		}
+		return member
 	}
 	for _, item := range items[:min(len(items), maxItems)] {
 		for _, value := range openapi.MemberValues(item, member) {
@@ -136,6 +141,27 @@ func memberOf(f describedFilter, members openapi.Members, items [][]byte) string
 		}
 	}
 	return ""
+}
+
+// takesExpressions reports whether the values of a filter are written otherwise than those of its member, such as 10000..50000 or gte:10000: they do not fit the
+// pattern of the filter, or each example in the document has a sign of such a notation that no value has.
+func (f describedFilter) takesExpressions(member string, items [][]byte) bool {
+	var values []string
+	for _, item := range items[:min(len(items), maxItems)] {
+		values = append(values, openapi.MemberValues(item, member)...)
+	}
+	if f.schema.Pattern != "" {
+		pattern, err := regexp.Compile(f.schema.Pattern)
+		if err == nil && slices.ContainsFunc(values, func(value string) bool { return !pattern.MatchString(value) }) {
+			return true
+		}
+	}
+	hasNotation := func(example string) bool {
+		return slices.ContainsFunc([]string{"..", ":", "<", ">", "*", "~", ",", "/", "|"}, func(sign string) bool {
+			return strings.Contains(example, sign) && !slices.ContainsFunc(values, func(value string) bool { return strings.Contains(value, sign) })
+		})
+	}
+	return !f.several && len(f.schema.Examples) > 0 && !slices.ContainsFunc(f.schema.Examples, func(example string) bool { return !hasNotation(example) })
 }
 
 // meantMember returns the member for a filter that is named like an object, such as funder for funder.id and funder.name: the member that the description
@@ -403,123 +429,4 @@ func outsideVocabulary(r *run, o openapi.Operation, res Resource) (chosen, *unse
 		p, _ := enumParameter(r, o)
 		return s.Like(vocabulary(p.Schema)[0])
 	})(r, o, res)
-}
-
-// jointValues bounds the values of one filter that choosePair considers.
-const jointValues = 4
-
-// condition is one value of a filter; holds reports for each item whether it has the value, count how many have it.
-type condition struct {
-	filter
-	value string
-	bound bound // "" for the value itself
-	holds []bool
-	count int
-}
-
-// conditions returns conditions with the first values of a filter in the data.
-func conditions(f describedFilter, items []item) []condition {
-	var out []condition
-	_, order := occurrences(items, f.member)
-	slices.SortStableFunc(order, func(a, b string) int { return reserved(b) - reserved(a) })
-	for _, value := range order {
-		if len(f.vocabulary) > 0 && !slices.Contains(f.vocabulary, value) {
-			continue
-		}
-		c := condition{filter: f.filter, value: value, holds: make([]bool, len(items))}
-		for i := range items {
-			if slices.Contains(items[i].values[f.member], value) {
-				c.holds[i] = true
-				c.count++
-			}
-		}
-		if out = append(out, c); len(out) == jointValues {
-			break
-		}
-	}
-	return out
-}
-
-// reserved ranks a value by its characters that a query must encode (RFC 3986 §2.2): 2 for characters that end a value, 1 for others, and 0 for a value
-// without such characters.
-func reserved(value string) int {
-	switch {
-	case strings.ContainsAny(value, "&#"):
-		return 2
-	case strings.ContainsAny(value, "+%=;"):
-		return 1
-	}
-	return 0
-}
-
-// choosePair picks values a and b of two filters that some item has together. It prefers a pair for which some items have only a, and some only b, since
-// such a pair shows which filter is ignored; otherwise one of the two is enough. ok is false if no pair fits.
-func choosePair(filters []describedFilter, items []item) (a, b condition, ok bool) {
-	rank := 0
-	var before []condition
-	for _, f := range filters {
-		these := conditions(f, items)
-		for _, second := range these {
-			for _, first := range before {
-				both := 0
-				for i := range items {
-					if first.holds[i] && second.holds[i] {
-						both++
-					}
-				}
-				r := 0
-				if both > 0 && first.count > both {
-					r++
-				}
-				if both > 0 && second.count > both {
-					r++
-				}
-				if r > rank {
-					rank, a, b = r, first, second
-				}
-			}
-		}
-		before = append(before, these...)
-	}
-	return a, b, rank > 0
-}
-
-// chooseThird picks a value of a third filter that some item has together with a and b.
-func chooseThird(filters []describedFilter, items []item, a, b condition) (condition, bool) {
-	for _, f := range filters {
-		if f.parameter == a.parameter || f.parameter == b.parameter {
-			continue
-		}
-		for _, c := range conditions(f, items) {
-			for i := range items {
-				if a.holds[i] && b.holds[i] && c.holds[i] {
-					return c, true
-				}
-			}
-		}
-	}
-	return condition{}, false
-}
-
-// filtersAtOnce requests the items that match two filters, or three.
-func filtersAtOnce(n int) chooser {
-	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
-		filters, items := r.filtersAt(res.Name), r.facts.itemsOf(res.Name)
-		a, b, ok := choosePair(filters, items)
-		if !ok {
-			return chosen{}, notApplicable("no two filters together distinguish the items")
-		}
-		given := map[string]string{"parameter": a.parameter, "member": a.member, "value": a.value,
-			"andParameter": b.parameter, "andMember": b.member, "andValue": b.value}
-		query := []pair{{a.parameter, a.value}, {b.parameter, b.value}}
-		if n > 2 {
-			c, ok := chooseThird(filters, items, a, b)
-			if !ok {
-				return chosen{}, notApplicable("no three filters have items together")
-			}
-			given["thirdParameter"], given["thirdMember"], given["thirdValue"] = c.parameter, c.member, c.value
-			query = append(query, pair{c.parameter, c.value})
-		}
-		return chosen{r.sized(o, withQuery(res.URL, query...), a.parameter, maxWalkSize), given}, nil
-	}
 }

@@ -64,7 +64,7 @@ func filterCases(n Node, o openapi.Operation) []row {
 	for _, q := range queryParameters(o) {
 		out = append(out, validCase(q))
 	}
-	out = slices.Concat(out, likeSizeCases(o), sortCases(o), linkedCases(o), severalCases(o))
+	out = slices.Concat(out, likeSizeCases(o), sortCases(o), sortedFilterCase(o), linkedCases(o), severalCases(o))
 	for _, f := range filtersOf(o) {
 		for i := range f.tries() {
 			out = append(out, row{

@@ -75,6 +75,7 @@ func judgeOperations(e Evidence) Judgement {
 		return Judgement{Outcome: Blocked, BlockedBy: infoRequirement, Reason: "needs " + string(infoRequirement) + ", which is fail: every operation refuses the token, as the info resource does"}
 	}
 	parts = append(parts, judgeAllowedValues(e)...)
+	parts = append(parts, ordinaryFailures(e)...)
 	parts = append(parts, judgeParallelTokens(e)...)
 	parts = append(parts, judgeOtherWay(e)...)
 	j := gather(parts...)

@@ -54,10 +54,11 @@ func pageParameters() []Requirement {
 	}
 }
 
-// afterDocument returns the requirements that every requirement of the group needs: a token and a document.
+// afterDocument returns the requirements that must pass before those of the list are judged: a token and a document.
 func afterDocument() []ID { return []ID{"TOK-01", "SPC-01", "SPC-03"} }
 
-// onList makes a check of the list operation, which needs API-03. A list without a schema is judged as well.
+// onList extends a check of the list operation to the other lists of the node. If API-03 does not pass, its judgement is returned instead; a list without a
+// schema is checked nevertheless.
 func onList(check func(e Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		if j, ok := e.topLevelFits(); !ok && j.Outcome != NotApplicable {
@@ -67,7 +68,7 @@ func onList(check func(e Evidence) Judgement) func(Evidence) Judgement {
 	}
 }
 
-// addOtherLists adds the failures and warnings that the check finds on the other lists of the node. It ignores what cannot be judged there.
+// addOtherLists adds the failures and warnings that the check finds on the other lists of the node. It ignores all other outcomes.
 func addOtherLists(e Evidence, j Judgement, check func(e Evidence) Judgement) Judgement {
 	parts := []Judgement{j}
 	for _, other := range e.Roles.OtherLists {
@@ -91,7 +92,7 @@ func (e Evidence) withList(other evidence.ListRoles) Evidence {
 		log.Roles.List, log.Roles.Detail, log.Roles.OtherLists = other.List, other.Detail, nil
 		there := e
 		there.Log, there.judged = &log, &sync.Map{}
-		remember(there.judged, ID("API-03"), func() Judgement { return e.judge("API-03") }) // API-03 is judged once for all lists
+		remember(there.judged, ID("API-03"), func() Judgement { return e.judge("API-03") }) // API-03 has one judgement for all lists
 		return there
 	})
 }
@@ -132,7 +133,7 @@ func judgePageSize(e Evidence) Judgement {
 	switch {
 	case err != nil || !success(plain):
 		return expect(plain, "a list").unclear("the list without parameters cannot be compared", describe(plain))
-	// A node with one call, or with fewer than its smallest page holds, may be correct, and a repeated run would not show more.
+	// A list with fewer than two items, or with fewer than the smallest page holds, may be correct. A repeated run would not show more.
 	case len(all) < 2:
 		return Inapplicable(fmt.Sprintf("the list has %s, too few for two pages, so it cannot show that a page size limits it", evidence.Count(len(all), "item"))).Seen(x.Label, plain.Label)
 	case len(all) <= size && size > smallestPage:
@@ -261,11 +262,11 @@ func listChanged(e Evidence) bool {
 // sizedPage is the result of a call with a page size.
 type sizedPage struct {
 	items           []string
-	listed, limited bool // limited: fewer items than the whole list
-	got             string
+	listed, limited bool   // limited: fewer items than the whole list
+	got             string // for people
 }
 
-// readSizedPage reads the answer to a call with a page size. allItems are those of the list without parameters.
+// readSizedPage reads the answer to a call with a page size. allItems has the items of the list without parameters.
 func readSizedPage(e Evidence, x evidence.Exchange, allItems [][]byte) sizedPage {
 	items, err := e.itemsOf(x)
 	p := sizedPage{listed: success(x) && err == nil, got: describe(x)}

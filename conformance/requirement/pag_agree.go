@@ -16,18 +16,18 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file compares details with the records of the list, on whichever page they were.
+// This file compares details with the same records in the answers of the list, on any page.
 
 // A disagreement is a member in which a detail differs from the record of the list.
 type disagreement struct {
 	member, id    string
 	subject       Subject
 	hard          bool // the two values cannot come from one record
-	before, after bool // the list had its value before the detail was read, and after that
+	before, after bool // the detail disagrees with an answer of the list that came before it, and with one that came after it
 }
 
-// disagreements compares a detail with all that the list said of the item. The list may omit members, abbreviate a text or name some of several values,
-// but it must not contradict the detail. A value that the list had in one of its answers is another state of the record.
+// disagreements compares a detail with the item in all answers of the list. The list may omit members, abbreviate a text or name some of several values,
+// but it must not contradict the detail. A member agrees if one answer of the list has its value: the others may show another state of the record.
 func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagreement {
 	text, err := e.jsonText(x)
 	records := listRecords(e, member, id)
@@ -42,21 +42,21 @@ func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagre
 	faulty, renewed := faultyMembers(e, records[0].call.Label, x.Label), newEachTime(e)
 	var out []disagreement
 	for _, name := range slices.Sorted(maps.Keys(inList)) {
-		theirs, both := inDetail[name]
-		ours := renewed.without(name, inList[name])
-		theirs = renewed.without(name, theirs)
-		if !both || name == member || faulty[name] || compatible(ours, theirs) || volatile(name) && !inOtherZone(ours, theirs) {
+		detailValue, inBoth := inDetail[name]
+		listValue := renewed.without(name, inList[name])
+		detailValue = renewed.without(name, detailValue)
+		if !inBoth || name == member || faulty[name] || compatible(listValue, detailValue) || volatile(name) && !inOtherZone(listValue, detailValue) {
 			continue
 		}
-		if bytes.ContainsAny(slices.Concat(ours, theirs), "&<\\") && documentSpeaksOfHTML(e) && compatible(withoutHTML(ours), withoutHTML(theirs)) {
+		if bytes.ContainsAny(slices.Concat(listValue, detailValue), "&<\\") && documentSpeaksOfHTML(e) && compatible(withoutHTML(listValue), withoutHTML(detailValue)) {
 			continue
 		}
-		d := disagreement{member: name, id: id, subject: Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: valueInWords(ours) + ", as in the list", Got: valueInWords(theirs)}}
-		d.hard = contradicts(ours, theirs) || isScalarText(ours) && isScalarText(theirs) && sharedSchema(e, name)
+		d := disagreement{member: name, id: id, subject: Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: valueInWords(listValue) + ", as in the list", Got: valueInWords(detailValue)}}
+		d.hard = contradicts(listValue, detailValue) || isScalarText(listValue) && isScalarText(detailValue) && sharedSchema(e, name)
 		agreed := false
 		for i, r := range records {
 			value := renewed.without(name, items[i][name])
-			agreed = agreed || value != nil && compatible(value, theirs)
+			agreed = agreed || value != nil && compatible(value, detailValue)
 			d.before = d.before || r.call.Started.Before(x.Started)
 			d.after = d.after || r.call.Started.After(x.Started)
 		}
@@ -74,18 +74,18 @@ func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagre
 	return out
 }
 
-// nullsInList finds scalars of the detail that the list gives as null, although it has them for other items.
+// nullsInList finds scalars of the detail that are null in the list, although other items of the list have a value there.
 func nullsInList(e Evidence, x evidence.Exchange, inList, inDetail map[string][]byte, id string) []disagreement {
 	var out []disagreement
 	for _, name := range slices.Sorted(maps.Keys(inList)) {
-		theirs := inDetail[name]
-		if !isNull(inList[name]) || volatile(name) || !isScalar(theirs) {
+		detailValue := inDetail[name]
+		if !isNull(inList[name]) || volatile(name) || !isScalar(detailValue) {
 			continue
 		}
-		isElsewhere := slices.ContainsFunc(itemsOrNone(e, e.exchange(evidence.ListOperation.With(evidence.OK))), func(item []byte) bool { return isScalar(openapi.Object(item)[name]) })
-		if isElsewhere { // another item has a value
+		othersHaveIt := slices.ContainsFunc(itemsOrNone(e, e.exchange(evidence.ListOperation.With(evidence.OK))), func(item []byte) bool { return isScalar(openapi.Object(item)[name]) })
+		if othersHaveIt {
 			out = append(out, disagreement{member: name, id: id, hard: true,
-				subject: Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: "null, as in the list", Got: valueInWords(theirs)}})
+				subject: Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: "null, as in the list", Got: valueInWords(detailValue)}})
 		}
 	}
 	return out
@@ -103,8 +103,8 @@ func isNull(text []byte) bool { return string(bytes.TrimSpace(text)) == "null" }
 
 func isScalarText(text []byte) bool { return openapi.FirstByte(text) == '"' }
 
-// judgeDisagreements judges where details differ from the list. An editor may have changed one record between two answers. So a failure needs two
-// records, or a list that differs from the detail both before and after it.
+// judgeDisagreements judges the members in which details differ from the list. An editor may have changed one record between two answers. So a failure
+// needs two records, or a list that differs from the detail both before and after it.
 func judgeDisagreements(all []disagreement) []Judgement {
 	ids := map[string]map[string]bool{}
 	for _, d := range all {
@@ -133,7 +133,7 @@ type record struct {
 	call evidence.Exchange
 }
 
-// listRecords returns an item as the plain calls of the list show it: those that ask for no other language or form.
+// listRecords returns the item with the id from each answer to a plain call of the list.
 func listRecords(e Evidence, member, id string) []record {
 	var out []record
 	text := []byte(id)
@@ -142,7 +142,7 @@ func listRecords(e Evidence, member, id string) []record {
 			continue
 		}
 		for _, item := range itemsOrNone(e, x) {
-			// Few items contain the id. If JSON may escape it, each item must be decoded.
+			// Decoding is slow, and few items contain the id. But an id that JSON may escape is found only by decoding.
 			if strings.ContainsAny(id, `"\\/<>&`) || !isASCII(id) || bytes.Contains(item, text) {
 				if slices.Equal(openapi.MemberValues(item, member), []string{id}) {
 					out = append(out, record{item, x})
@@ -163,13 +163,13 @@ func isASCII(text string) bool {
 // maxRecords bounds the records that are compared for one item.
 const maxRecords = 12
 
-// isPlainList reports whether a call of the list asks for nothing but pages, filters and orders.
+// isPlainList reports whether a call of the list asks for nothing but pages, filters and orders: not for another language or form.
 func isPlainList(x evidence.Exchange) bool {
 	c := string(x.Label.Case())
 	return c == string(evidence.OK) || c == "size-2" || c == "list-again" || x.Given["reading"] != "" || strings.HasPrefix(c, "walk-") || strings.HasPrefix(c, "filter-") || strings.HasPrefix(c, "bound-")
 }
 
-// inOtherZone reports whether two times differ by the offset of a time zone. Then a fault is likelier than a change of the record.
+// inOtherZone reports whether two times differ by the offset of a time zone. Then an error of the conversion is likelier than a change of the record.
 func inOtherZone(a, b []byte) bool {
 	s, okS := parseJSONTime(a)
 	t, okT := parseJSONTime(b)
@@ -210,10 +210,7 @@ func opposed(a, b any) bool {
 		return b == nil || ok && a != c
 	case []any:
 		list, ok := b.([]any)
-		return ok && len(a) <= maxElements && len(list) <= maxElements && slices.ContainsFunc(a, func(e any) bool {
-			word, isText := e.(string)
-			return isText && isWord(word) && !slices.ContainsFunc(list, func(f any) bool { return abbreviates(e, f) })
-		}) || ok && opposedElements(a, list)
+		return ok && (lacksWord(a, list) || opposedElements(a, list))
 	case map[string]any:
 		object, _ := b.(map[string]any)
 		for name, value := range a {
@@ -225,7 +222,15 @@ func opposed(a, b any) bool {
 	return false
 }
 
-// opposedElements reports whether two arrays have the same objects, by a member that tells them apart, and one of them contradicts its counterpart.
+// lacksWord reports whether the array of a detail lacks a word that the array of the list has.
+func lacksWord(inList, inDetail []any) bool {
+	return len(inList) <= maxElements && len(inDetail) <= maxElements && slices.ContainsFunc(inList, func(a any) bool {
+		word, isText := a.(string)
+		return isText && isWord(word) && !slices.ContainsFunc(inDetail, func(b any) bool { return abbreviates(a, b) })
+	})
+}
+
+// opposedElements reports whether two arrays have the same objects, by a member that distinguishes them, and one of them contradicts its counterpart.
 func opposedElements(a, b []any) bool {
 	if len(a) == 0 || len(a) != len(b) || len(a) > maxElements {
 		return false
@@ -246,7 +251,7 @@ func opposedElements(a, b []any) bool {
 	return false
 }
 
-// elementsBy returns the objects of an array by the text of a member. It leaves out objects without the member.
+// elementsBy returns the objects of an array, with the text of a member as the key. It leaves out objects without the member.
 func elementsBy(array []any, name string) map[string]any {
 	out := map[string]any{}
 	for _, element := range array {
@@ -258,7 +263,7 @@ func elementsBy(array []any, name string) map[string]any {
 	return out
 }
 
-// sameNumber compares numbers as they are written: 5 and 5.0 are the same, and two large ones are not because a float64 cannot tell them apart.
+// sameNumber compares numbers exactly: 5 and 5.0 are the same, and large numbers differ even if a float64 cannot distinguish them.
 func sameNumber(a, b json.Number) bool {
 	if a == b {
 		return true
@@ -268,8 +273,8 @@ func sameNumber(a, b json.Number) bool {
 	return okX && okY && x.Cmp(y) == 0
 }
 
-// opposedTexts reports whether two texts are different dates or times, words of which neither is a part of the other, or one text that is escaped in one of
-// them only.
+// opposedTexts reports whether two texts are different dates or times, words of which neither is a part of the other, or the same text with HTML escapes in
+// only one of them.
 func opposedTexts(a, b string) bool {
 	if a != b && (html.UnescapeString(a) == b || html.UnescapeString(b) == a) {
 		return true
@@ -285,12 +290,12 @@ func opposedTexts(a, b string) bool {
 		if len(a) == len(b) && len(a) == len(time.DateOnly) {
 			return a != b
 		}
-		return math.Abs(s.Sub(t).Hours()) > 48
+		return math.Abs(s.Sub(t).Hours()) > 48 // a day and a time on it may differ by a time zone
 	}
 	return isWord(a) && isWord(b) && !strings.Contains(strings.ToLower(b), strings.ToLower(a)) && !strings.Contains(strings.ToLower(a), strings.ToLower(b))
 }
 
-// withoutHTML returns a JSON text whose texts are as a page shows them, without tags and references to characters.
+// withoutHTML returns a JSON value whose texts are as a browser shows them: without tags, and with character references decoded.
 func withoutHTML(text []byte) []byte {
 	var value any
 	if len(text) > maxCompared || evidence.DecodeJSON(text, &value) != nil {
@@ -320,14 +325,14 @@ func withoutHTML(text []byte) []byte {
 	return out
 }
 
-// sameInstant reports whether two texts are one time, in any zones.
+// sameInstant reports whether two texts are the same instant, whatever their offsets from UTC.
 func sameInstant(a, b string) bool {
 	s, errS := time.Parse(time.RFC3339, a)
 	t, errT := time.Parse(time.RFC3339, b)
 	return errS == nil && errT == nil && s.Equal(t)
 }
 
-// isWord reports whether a text is a code, an id or a word of a vocabulary.
+// isWord reports whether a text looks like a code, an id or a word of a vocabulary: it is in upper case, or a usual state of a record.
 func isWord(text string) bool {
 	plain := text != "" && len(text) <= 60 && !strings.ContainsAny(text, " \t\n/…")
 	return plain && (strings.ToUpper(text) == text || slices.Contains([]string{"open", "closed", "upcoming", "planned", "draft", "published", "active", "inactive"}, strings.ToLower(text)))
@@ -350,7 +355,7 @@ const (
 	maxElements = 200
 )
 
-// compatible reports whether the list's value of a member can come from the same record as the detail's.
+// compatible reports whether the list's value of a member and the detail's can come from one record.
 func compatible(inList, inDetail []byte) bool {
 	if len(inList) > maxCompared || len(inDetail) > maxCompared {
 		return true // too large to compare

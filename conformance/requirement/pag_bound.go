@@ -36,8 +36,8 @@ func (d edge) sideOfEqual() int {
 	return 0
 }
 
-// side returns where a value is: within the bound (1), beyond it (-1), or too near to decide (0). Unless the document says more, a node may read
-// a bound that is a day in any time zone. direction is "least" or "most".
+// side returns where a value is: within the bound (1), beyond it (-1), or too near to decide (0). A bound that is a day may be a day in any time zone,
+// unless the document names one. direction is "least" or "most".
 func side(value, bound, direction string, d edge) int {
 	sign := 1
 	if direction == "most" {
@@ -65,14 +65,14 @@ func side(value, bound, direction string, d edge) int {
 		return sideOf(strings.Compare(value[:len(time.DateOnly)], bound))
 	case valueIsTime && boundIsDay && (d.utc || d.central):
 		return sideOf(strings.Compare(d.dayOf(valueTime), bound))
-	case valueIsTime && boundIsDay: // decided if the day is on one side in the time zones farthest west and east
+	case valueIsTime && boundIsDay: // decided if the day is on the same side in the time zones farthest west and farthest east
 		west, east := valueTime.UTC().Add(-12*time.Hour).Format(time.DateOnly), valueTime.UTC().Add(14*time.Hour).Format(time.DateOnly)
 		if x, y := strings.Compare(west, bound), strings.Compare(east, bound); x == y {
 			return sideOf(x)
 		}
 		return 0
 	}
-	const margin = 36 * time.Hour
+	const margin = 36 * time.Hour // a day, and the offset of any time zone
 	a, okA := parseTimeOrDay(value)
 	b, okB := parseTimeOrDay(bound)
 	switch {
@@ -157,7 +157,7 @@ func judgeBound(e Evidence, x evidence.Exchange) Judgement {
 		return Failed(fmt.Sprintf("%s gives %d of %d items whose %s is beyond the bound", what, len(wrong), len(items), member), wrong[0].Expected, wrong[0].Got).About(wrong...).bounded()
 	}
 	if volatile(member) && within[0].bound == "most" {
-		return Passed(x.Label) // records that changed since have left the answer
+		return Passed(x.Label) // a record that was modified meanwhile no longer matches
 	}
 	if !isCompleteAnswer(e, x) {
 		return judgeBoundedTotal(e, x, within, d)
@@ -169,7 +169,7 @@ func judgeBound(e Evidence, x evidence.Exchange) Judgement {
 }
 
 // judgeBoundedTotal judges the total of a call with a bound whose answer is one of several pages: it must not be smaller than the number of items that are
-// surely within. The call without a filter shows whether the total counts the items of the list.
+// surely within the bound. The call without a filter shows whether the total counts the items of the list.
 func judgeBoundedTotal(e Evidence, x evidence.Exchange, within []condition, d edge) Judgement {
 	allItems, complete := wholeList(e)
 	total, place, ok := totalOf(e, x)
@@ -227,8 +227,7 @@ func findIneffectiveParameters(e Evidence) []Judgement {
 			continue
 		}
 		first, second := listPageOf(e, early), listPageOf(e, late)
-		if !first.Listed || len(first.Items) < 3 || !slices.Equal(first.Items, second.Items) || first.Total != second.Total || e.anyPageChanged("") ||
-			!isCompleteAnswer(e, early) && first.Total != len(allItems) || isCompleteAnswer(e, early) && len(first.Items) != len(allItems) {
+		if !first.Listed || len(first.Items) < 3 || !slices.Equal(first.Items, second.Items) || first.Total != second.Total || e.anyPageChanged("") || !hasLength(e, early, len(allItems)) {
 			continue
 		}
 		call := clip(p.Name + "=" + early.Given["value"])
@@ -239,7 +238,7 @@ func findIneffectiveParameters(e Evidence) []Judgement {
 	return parts
 }
 
-// isAboutState reports whether the description of a parameter says that it selects a state of the data, of which a node may have one only.
+// isAboutState reports whether the description of a parameter says that it selects a state of the data. A node may have only one state.
 func isAboutState(text string) bool {
 	return regexp.MustCompile(`(?i)\bas (it|they) (was|were)\b|\b(state|version|snapshot|edition|release) (of|from|at|on|before)\b|\bas (of|at) (this|that|the) (day|date|time)\b|\b(stand|zustand|fassung) (vom|von|am|zum|zu)\b|\bstichtag`).MatchString(text)
 }
@@ -251,7 +250,7 @@ func findDifferentInstants(e Evidence) []Judgement {
 		return nil
 	}
 	var parts []Judgement
-	namesDays := regexp.MustCompile(`(?i)\b(days?|dates?|tag(e|es)?|datum|jours?|d\x{ed}as?|giorn[oi]|dag(en)?)\b`) // then the offset may say which day is meant
+	namesDays := regexp.MustCompile(`(?i)\b(days?|dates?|tag(e|es)?|datum|jours?|d\x{ed}as?|giorn[oi]|dag(en)?)\b`) // the offset may then say which day is meant
 	for _, p := range o.QueryParameters() {
 		plain, sent := e.Get(e.Roles.List.With(evidence.InstantCase(p.Name, 1)))
 		if !sent || !success(plain) || !listPageOf(e, plain).Listed || namesDays.MatchString(strings.ReplaceAll(p.Description, "date-time", "")) {
@@ -263,7 +262,7 @@ func findDifferentInstants(e Evidence) []Judgement {
 				continue
 			}
 			parts = append(parts, Subject{Name: callInWords(x), Label: x.Label, Expected: "the same list as with " + clip(plain.Given["value"])}.
-				failed("the parameter "+clip(p.Name)+" takes one instant for two: "+clip(plain.Given["value"])+" and "+clip(x.Given["value"])+" give different lists", describe(x)).
+				failed("the parameter "+clip(p.Name)+" treats one instant as two: "+clip(plain.Given["value"])+" and "+clip(x.Given["value"])+" give different lists", describe(x)).
 				Hinting("convert the value to UTC before it is compared; do not drop its offset").Seen(plain.Label))
 		}
 	}
@@ -276,8 +275,8 @@ func findDifferentInstants(e Evidence) []Judgement {
 // instantWays is the number of ways in which one instant is written.
 const instantWays = 3
 
-// differentLists reports whether two answers are from different lists: by their totals, or else by their items. Pages of a longer list need not hold the same
-// items.
+// differentLists reports whether two answers are from different lists, by their totals, or by their items if both answers are complete. Pages of one list
+// need not have the same items.
 func differentLists(e Evidence, a, b evidence.Exchange) bool {
 	first, second := listPageOf(e, a), listPageOf(e, b)
 	switch {

@@ -18,12 +18,12 @@ import (
 
 // This file finds members that change from call to call.
 
-// changingCases are calls of one item, one after the other.
+// changingCases returns the cases that call the same item several times, one after the other.
 func changingCases() []evidence.Case {
 	return []evidence.Case{"item-drawn-1", "item-drawn-1-again-1", "item-drawn-1-again-2", "item-drawn-1-again-3"}
 }
 
-// sameItemAnswers returns the items in the good answers to the calls of one item, and the last of these calls.
+// sameItemAnswers returns the item as each successful call of [changingCases] shows it, and the last of these calls.
 func sameItemAnswers(e Evidence) (answers []map[string][]byte, last evidence.Exchange) {
 	for _, c := range changingCases() {
 		x, sent := e.Get(e.Roles.Detail.With(c))
@@ -37,11 +37,11 @@ func sameItemAnswers(e Evidence) (answers []map[string][]byte, last evidence.Exc
 	return answers, last
 }
 
-// leastAnswers is how many answers show that a member is new each time.
+// leastAnswers is the number of answers that are needed to show that a member is new in each answer.
 const leastAnswers = 3
 
-// findChangingMember judges the answers to the same call, one after the other: a member that changes and changes back comes from replicas that differ. A
-// member that changes once shows that the record was changed, and what belongs to the answer, such as a signed link, is new in each.
+// findChangingMember compares the answers to the same call: a member that changes more than once comes from replicas that differ. If it changes once, the
+// record was edited. Members that belong to the answer, such as a signed link, are new each time and right.
 func findChangingMember(e Evidence) []Judgement {
 	answers, last := sameItemAnswers(e)
 	if len(answers) < leastAnswers {
@@ -77,7 +77,7 @@ func findChangingMember(e Evidence) []Judgement {
 		return []Judgement{subject(name).failed(reason, valueInWords(answers[0][name])+" and "+valueInWords(answers[1][name])).Hinting(changingHint)}
 	}
 	for _, at := range slices.Sorted(maps.Keys(renewed)) {
-		if renewed[at] == isCounter && !volatile(at) {
+		if renewed[at] == counterValue && !volatile(at) {
 			return []Judgement{subject(at).warned("a number changes from call to call: "+clip(at), "another number each time").Hinting(changingHint)}
 		}
 	}
@@ -90,27 +90,31 @@ const changingHint = "serve the record from one place: replicas or caches that d
 type renewal int
 
 const (
-	isRecordData renewal = iota
-	isOfAnswer           // a link, a random text, or what its name says
-	isCounter            // a number that rises or falls a little
+	recordData   renewal = iota // the scalar is not new in each answer
+	answerData                  // a link, a random text, or a member with a name such as requestId
+	counterValue                // a number that rises or falls a little
 )
 
-// renewals has the places of the scalars in a record that are new in each answer, and no data of the record, such as "files[].url".
+// renewals has the scalars that are new in each answer, and so are not data of the record, by their places, such as "files[].url".
 type renewals map[string]renewal
 
-// newEachTime returns what is new in each answer to the call of the drawn record.
+// newEachTime returns the scalars that are new in each answer to the calls of [changingCases].
 func newEachTime(e Evidence) renewals {
 	type key struct{}
-	return remember(e.judged, key{}, func() renewals { return renewalsOf(sameItemAnswers(e)) })
+	return remember(e.judged, key{}, func() renewals {
+		answers, _ := sameItemAnswers(e)
+		return renewalsOf(answers)
+	})
 }
 
-func renewalsOf(answers []map[string][]byte, _ evidence.Exchange) renewals {
+// renewalsOf finds the scalars that differ in all answers to the same call, and that look like data of the answer or like counters.
+func renewalsOf(answers []map[string][]byte) renewals {
 	if len(answers) < leastAnswers {
 		return nil
 	}
 	out, named, index := renewals{}, renewedNames(), regexp.MustCompile(`\[\d+\]`)
 	for name := range answers[0] {
-		values := map[string][]any{} // by place with numbers of elements
+		values := map[string][]any{} // by place, with the index of each element
 		for _, text := range valuesOf(answers, name) {
 			var value any
 			if len(text) <= maxCompared && evidence.DecodeJSON(text, &value) == nil {
@@ -124,15 +128,16 @@ func renewalsOf(answers []map[string][]byte, _ evidence.Exchange) renewals {
 			at = index.ReplaceAllString(at, "[]")
 			switch member := strings.TrimRight(at[strings.LastIndexByte(at, '.')+1:], "[]"); {
 			case named.MatchString(member), areRandom(all):
-				out[at] = isOfAnswer
-			case areCounts(all) && out[at] != isOfAnswer:
-				out[at] = isCounter
+				out[at] = answerData
+			case areCounts(all) && out[at] != answerData:
+				out[at] = counterValue
 			}
 		}
 	}
 	return out
 }
 
+// valuesOf returns a member as each answer has it.
 func valuesOf(answers []map[string][]byte, name string) [][]byte {
 	var out [][]byte
 	for _, answer := range answers {
@@ -156,7 +161,7 @@ func allDiffer(values []any) bool {
 	return len(texts) == len(values)
 }
 
-// areRandom reports whether values are links, or long texts without blanks and with digits, and no times.
+// areRandom reports whether all values are links, or long texts with digits and without blanks. Times are not random.
 func areRandom(values []any) bool {
 	const shortest = 16
 	return !slices.ContainsFunc(values, func(v any) bool {
@@ -167,7 +172,7 @@ func areRandom(values []any) bool {
 	})
 }
 
-// areCounts reports whether values are numbers that only rise or only fall, and by little.
+// areCounts reports whether values are numbers that only rise or only fall, and by little in all.
 func areCounts(values []any) bool {
 	var numbers []float64
 	for _, v := range values {
@@ -185,7 +190,8 @@ func areCounts(values []any) bool {
 	return slices.IsSorted(numbers) && math.Abs(change) <= max(100, math.Abs(numbers[0])/100)
 }
 
-// without returns a member of a record with null in the places that are renewed. Other records have these places, too.
+// without returns a member of a record with null in the places that are new in each answer. It applies to every record, not only to the one that was called
+// repeatedly.
 func (r renewals) without(name string, text []byte) []byte {
 	isBelow := func(at string) bool {
 		return at == name || strings.HasPrefix(at, name+".") || strings.HasPrefix(at, name+"[")
@@ -216,17 +222,17 @@ func (r renewals) cut(at string, value any) any {
 			v[n] = r.cut(at+"[]", v[n])
 		}
 	default:
-		if r[at] != isRecordData {
+		if r[at] != recordData {
 			return nil
 		}
 	}
 	return value
 }
 
-// maxPlace bounds the place of a scalar in bytes, and so the depth.
+// maxPlace bounds the length of a place in bytes, and so the depth of a value.
 const maxPlace = 1000
 
-// addScalars adds the scalars in a value, by their places.
+// addScalars adds the scalars in a value to a map by their places.
 func addScalars(scalars map[string][]any, at string, value any) {
 	if len(at) > maxPlace {
 		return
@@ -245,7 +251,7 @@ func addScalars(scalars map[string][]any, at string, value any) {
 	}
 }
 
-// sameValue reports whether two JSON texts have one value: members in any order, numbers and texts in any notation. A missing text is empty.
+// sameValue reports whether two JSON texts have one value: members in any order, numbers and texts in any notation. The text of a missing member is empty.
 func sameValue(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true

@@ -70,33 +70,35 @@ func (e Evidence) leavesOutByDefault() bool {
 	return e.Spec.Says(o, said) || e.Spec.SaysOfAll(said)
 }
 
-// maxForeignIDs bounds the ids of one client's list that the other client asks for.
+// maxForeignIDs bounds the ids from the list of one client that the other client requests.
 const maxForeignIDs = 4
 
 // findForeignRecords finds records that a client reads by an id that only the list of the other client has.
 func findForeignRecords(e Evidence) []Judgement {
+	// theirs is the list of the other client, own is that of the first client.
 	theirs, own := e.exchange(e.Roles.List.With(evidence.ForeignList)), e.exchange(e.Roles.List.With(evidence.OwnList))
 	allItems, complete := wholeList(e)
 	if !success(theirs) || !complete || e.unsteady() {
 		return nil
 	}
-	listed := slices.Concat(e.identities(allItems), e.unfilteredIDs(), e.identities(itemsOrNone(e, own)))
-	foreign := e.identities(itemsOrNone(e, theirs))
+	ownIDs, theirIDs := e.identities(itemsOrNone(e, own)), e.identities(itemsOrNone(e, theirs))
+	allOwnIDs := slices.Concat(e.identities(allItems), e.unfilteredIDs(), ownIDs)
 	promised := keepsApart(e)
 	var parts []Judgement
 	for n := 1; n <= maxForeignIDs; n++ {
-		if x, sent := e.Get(e.Roles.Detail.With(evidence.ForeignIDCase(n))); sent && !slices.Contains(listed, x.Given["asked"]) {
+		if x, sent := e.Get(e.Roles.Detail.With(evidence.ForeignIDCase(n))); sent && !slices.Contains(allOwnIDs, x.Given["asked"]) {
 			parts = append(parts, judgeForeignRecord(e, x, promised, "the first client gets a record by its id that its own list lacks, and that the list of another client has")...)
 		}
-		if x, sent := e.Get(e.Roles.Detail.With(evidence.OwnIDCase(n))); sent && isCompleteAnswer(e, theirs) && !slices.Contains(foreign, x.Given["asked"]) &&
-			slices.Contains(e.identities(itemsOrNone(e, own)), x.Given["asked"]) {
+		if x, sent := e.Get(e.Roles.Detail.With(evidence.OwnIDCase(n))); sent && isCompleteAnswer(e, theirs) && !slices.Contains(theirIDs, x.Given["asked"]) &&
+			slices.Contains(ownIDs, x.Given["asked"]) {
 			parts = append(parts, judgeForeignRecord(e, x, promised, "another client gets a record by its id that its own list lacks, and that the list of the first client has")...)
 		}
 	}
 	return parts
 }
 
-// judgeForeignRecord judges a detail that a client got although its list lacks the record.
+// judgeForeignRecord judges a detail that a client got although its list lacks the record. promised is true if the document says that records are for some
+// clients only.
 func judgeForeignRecord(e Evidence, x evidence.Exchange, promised bool, reason string) []Judgement {
 	text, err := e.jsonText(x)
 	if !success(x) || err != nil || len(x.Redirects) > 0 {

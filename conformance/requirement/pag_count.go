@@ -17,7 +17,7 @@ import (
 
 // This file compares numbers of records that a node names in different places: on each page of one list, in header and envelope, in the statistics.
 
-// judgeTotalsOfPages judges the totals of pages that one query gave: the number of all records is the same on each of them.
+// judgeTotalsOfPages compares the totals of pages of one query: each page must name the same number of records in all.
 func judgeTotalsOfPages(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	if !known || e.unsteady() {
@@ -51,7 +51,7 @@ func judgeTotalsOfPages(e Evidence) []Judgement {
 	return s.faults
 }
 
-// unsteady reports whether the list changed during the run, so that numbers of different moments need not agree.
+// unsteady reports whether the list changed during the run, so that answers of different times need not agree.
 func (e Evidence) unsteady() bool {
 	again, _ := readingOf(e, "whole-again")
 	small, _ := readingOf(e, "small-again")
@@ -109,7 +109,7 @@ func queryWithoutPage(o openapi.Operation, x evidence.Exchange) string {
 		return x.Request.URL
 	}
 	q, err := url.ParseQuery(u.RawQuery)
-	if err != nil { // a query with half an escape is one of its own
+	if err != nil { // a query with a broken escape equals only itself
 		return u.RawQuery
 	}
 	for _, p := range o.QueryParameters() {
@@ -127,8 +127,8 @@ type distribution struct {
 	counts       map[string]int
 }
 
-// judgeStatistics compares the numbers of operations beside the list with the complete list: how many records there are in all, with each value of a member, and
-// for each record of another list, such as the calls of each funder.
+// judgeStatistics compares the numbers in the answers of other operations with the complete list: how many records there are in all, how many with each
+// value of a member, and how many for each record of another list, such as the calls of each funder.
 func judgeStatistics(e Evidence) []Judgement {
 	allItems, complete := wholeList(e)
 	if !complete || len(allItems) == 0 || e.unsteady() {
@@ -198,13 +198,10 @@ func distributionsIn(object map[string][]byte, members func() openapi.Members, e
 		if member == "" {
 			continue
 		}
-		known := 0 // words that items have
-		for word := range counts {
-			if slices.ContainsFunc(allItems, func(item []byte) bool { return slices.Contains(e.memberValues(item, member), word) }) {
-				known++
-			}
+		isValue := func(word string) bool {
+			return slices.ContainsFunc(allItems, func(item []byte) bool { return slices.Contains(e.memberValues(item, member), word) })
 		}
-		if known > 0 {
+		if slices.ContainsFunc(slices.Collect(maps.Keys(counts)), isValue) {
 			out = append(out, distribution{name, member, counts})
 		}
 	}
@@ -213,10 +210,10 @@ func distributionsIn(object map[string][]byte, members func() openapi.Members, e
 
 const statisticsHint = "count what the list holds, by the same condition: no drafts, no deleted ones, each record once"
 
-// maxCount bounds a number of records, in bytes.
+// maxCount bounds the text of a number of records, in bytes.
 const maxCount = 20
 
-// memberOfStatistics returns the member that a name such as byStatus, perTheme or statusCounts means.
+// memberOfStatistics returns the member whose values are counted under a name such as byStatus, perTheme or statusCounts.
 func memberOfStatistics(name string, members openapi.Members) string {
 	joined := regexp.MustCompile(`^(?:(?:calls|fundings|items|count|counts|numbers?)?(?:by|per))?(.+?)(?:counts?|numbers?)?$`).FindStringSubmatch(openapi.Joined(name))
 	if joined == nil {
@@ -226,7 +223,8 @@ func memberOfStatistics(name string, members openapi.Members) string {
 	return path
 }
 
-// judgeDistribution judges one distribution by itself and by the list. Only the document says whether statistics count something other than the list.
+// judgeDistribution compares one distribution with the total beside it and with the list. A difference from the list is a failure only if the document says
+// that the statistics count the list.
 func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distribution, total int, allItems [][]byte) {
 	want := map[string]int{}
 	single, sum := true, 0 // single: each item has one value
@@ -237,7 +235,7 @@ func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distributio
 			want[value]++
 		}
 	}
-	// covered: the node counts each value that the list has.
+	// covered is true if the node counts each value that the list has.
 	covered := !slices.ContainsFunc(slices.Collect(maps.Keys(want)), func(word string) bool { _, has := d.counts[word]; return !has })
 	for _, n := range d.counts {
 		sum += n
@@ -297,11 +295,11 @@ func columnCounts(e Evidence, members openapi.Members, allItems [][]byte) []colu
 	return out
 }
 
-// minCounted is how many numbers must agree with the list before they are taken for numbers of its records.
+// minCounted is how many numbers of a member must agree with the list before all of them are compared with it.
 const minCounted = 3
 
-// judgeRecordCounts judges the numbers of the records of another list. The document seldom says what such a number counts, so it is compared only if two
-// thirds of the records agree: their number is that of the records of the list that name them.
+// judgeRecordCounts judges numbers in the records of another list, such as the number of calls of each funder. The document seldom says what such a number
+// counts. So the numbers are compared only if two thirds of them equal the number of records in the list that name the record.
 func judgeRecordCounts(e Evidence, s *survey, x evidence.Exchange, items [][]byte, columns func() []columnCount) {
 	members := openapi.MembersOf(items)
 	for _, number := range members {
@@ -356,7 +354,7 @@ func namesOf(e Evidence, items [][]byte, member string) []string {
 	return out
 }
 
-// agrees reports whether two thirds of the numbers, and several different ones, are the counts of their names.
+// agrees reports whether at least two thirds of the numbers, with several different ones among them, equal the counts of their names.
 func (c columnCount) agrees(names []string, numbers []int) bool {
 	n, different := 0, map[int]bool{}
 	for i, name := range names {

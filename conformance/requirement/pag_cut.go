@@ -10,56 +10,28 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// minCutRecords is how many records a filter must cut: one alone may have been edited meanwhile.
+// minCutRecords is how many records a filter must cut before it fails: a single record may have been edited meanwhile.
 const minCutRecords = 2
 
-// cutRecords finds filters that cut the array by which they select: each record shows only the elements that match, as by a join that fetches with the
-// condition of the filter. A filter that leaves one element that does not match is not to blame.
-func cutRecords(e Evidence) []Judgement {
-	whole, complete := wholeList(e)
+// findCutRecords finds filters by an array that also cut the array: each record shows only the elements that match, for example because of a join that fetches
+// the elements with the condition of the filter. A filter is right if one record keeps an element that does not match.
+func findCutRecords(e Evidence) []Judgement {
+	allItems, complete := wholeList(e)
 	list, known := operation(e, e.Roles.List)
 	if !complete || !known {
 		return nil
 	}
-	full := map[string][]byte{}
-	for _, item := range whole {
-		full[e.identity(item)] = item
+	byID := map[string][]byte{}
+	for _, item := range allItems {
+		byID[e.identity(item)] = item
 	}
 	var parts []Judgement
 	for _, x := range e.Exchanges {
 		if x.Label.Resource() != e.Roles.List || !success(x) || x.Given["or"] != "" || !isMemberFilter(x) && x.Label.Case() != "filter-seen" {
 			continue
 		}
-		isLanguage := func(word string) bool {
-			return slices.Contains([]string{"lang", "language", "locale", "sprache", "sprachen", "langue", "langues", "lingua", "idioma", "taal"}, word)
-		}
-		if slices.ContainsFunc(openapi.Words(x.Given["parameter"]), isLanguage) {
-			continue
-		}
-		name := strings.FieldsFunc(x.Given["member"]+".", func(c rune) bool { return c == '.' || c == '[' || c == ']' })
-		items, err := e.itemsOf(x)
-		if err != nil || len(name) == 0 {
-			continue
-		}
-		count := 0
-		for _, item := range items {
-			whole := full[e.identity(item)]
-			if whole == nil || e.bodies.digestOf(whole) == e.bodies.digestOf(item) {
-				continue // most filters cut nothing: that needs no decoding
-			}
-			if cut, _ := cutBy(x, item, whole, name[0]); cut {
-				count++
-			}
-		}
-		isSpared := func(item []byte) bool {
-			_, spared := cutBy(x, item, full[e.identity(item)], name[0])
-			return spared
-		}
-		if count >= minCutRecords && !slices.ContainsFunc(items, isSpared) {
-			filter := condition{parameter: x.Given["parameter"], member: x.Given["member"], value: x.Given["value"]}.String()
-			parts = append(parts, expect(x, "the whole "+clip(name[0])+" of each record").
-				failed("the filter "+filter+" cuts "+clip(name[0])+" of "+evidence.Count(count, "record")+" to what matches", describe(x)).
-				Hinting("select records with a subquery (EXISTS) and fetch their parts without the condition: no JOIN FETCH with WHERE, no include with where"))
+		if j, found := findCutRecordsOf(e, x, byID); found {
+			parts = append(parts, j)
 		}
 	}
 	if len(parts) == 0 {
@@ -72,8 +44,45 @@ func cutRecords(e Evidence) []Judgement {
 	return parts
 }
 
-// cutBy compares the array in a record of the filtered list with that of the whole list. It is cut if the elements that are left match the filter, and all
-// others do not. spared reports whether an element that does not match is left.
+// findCutRecordsOf judges one filtered list. byID has the records of the complete list.
+func findCutRecordsOf(e Evidence, x evidence.Exchange, byID map[string][]byte) (j Judgement, found bool) {
+	path := strings.FieldsFunc(x.Given["member"], func(c rune) bool { return c == '.' || c == '[' || c == ']' })
+	items, err := e.itemsOf(x)
+	if err != nil || len(path) == 0 || selectsLanguage(x.Given["parameter"]) {
+		return Judgement{}, false
+	}
+	name, count := path[0], 0
+	for _, item := range items {
+		whole := byID[e.identity(item)]
+		if whole == nil || e.bodies.digestOf(whole) == e.bodies.digestOf(item) {
+			continue // most records are not cut, and need not be decoded
+		}
+		if cut, _ := cutBy(x, item, whole, name); cut {
+			count++
+		}
+	}
+	isSpared := func(item []byte) bool {
+		_, spared := cutBy(x, item, byID[e.identity(item)], name)
+		return spared
+	}
+	if count < minCutRecords || slices.ContainsFunc(items, isSpared) {
+		return Judgement{}, false
+	}
+	filter := condition{parameter: x.Given["parameter"], member: x.Given["member"], value: x.Given["value"]}.String()
+	return expect(x, "the whole "+clip(name)+" of each record").
+		failed("the filter "+filter+" cuts "+clip(name)+" of "+evidence.Count(count, "record")+" to what matches", describe(x)).
+		Hinting("select records with a subquery (EXISTS) and fetch their parts without the condition: no JOIN FETCH with WHERE, no include with where"), true
+}
+
+// selectsLanguage reports whether a parameter names a language. Such a parameter may leave out texts in other languages.
+func selectsLanguage(parameter string) bool {
+	return slices.ContainsFunc(openapi.Words(parameter), func(word string) bool {
+		return slices.Contains([]string{"lang", "language", "locale", "sprache", "sprachen", "langue", "langues", "lingua", "idioma", "taal"}, word)
+	})
+}
+
+// cutBy compares the array in a record of the filtered list with that of the whole list. cut is true if all elements that are left match the filter, and all
+// others do not. spared is true if an element that does not match is left.
 func cutBy(x evidence.Exchange, filtered, whole []byte, name string) (cut, spared bool) {
 	left, all := arrayMember(filtered, name), arrayMember(whole, name)
 	if len(left) == 0 || len(all) == 0 {
@@ -84,7 +93,7 @@ func cutBy(x evidence.Exchange, filtered, whole []byte, name string) (cut, spare
 		return err == nil && containsFold(openapi.MemberValues(alone, x.Given["member"]), x.Given["value"])
 	}
 	if !slices.ContainsFunc(left, matches) {
-		return false, false // the member that the filter means is another one
+		return false, false // the filter selects by another member
 	}
 	for _, element := range left {
 		if !matches(element) {
@@ -107,7 +116,7 @@ func cutBy(x evidence.Exchange, filtered, whole []byte, name string) (cut, spare
 	return len(left) < len(all), false
 }
 
-// arrayMember returns the elements of an array in a record.
+// arrayMember returns the elements of a member of a record; nil unless the member is an array.
 func arrayMember(record []byte, name string) []json.RawMessage {
 	var members map[string]json.RawMessage
 	if len(record) == 0 || json.Unmarshal(record, &members) != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file judges the items on the bound itself: what the document says of them, and whether all answers agree with one way to read the bound.
+// This file judges the items whose value is the bound itself: whether all answers agree with one way to read the bound that the document allows.
 
-// edge is what the document says of a bound. Both inclusive and exclusive are false if it does not say whether the bound itself matches.
+// edge is what the document says of a bound. If it does not say whether the bound itself matches, inclusive and exclusive are both false.
 type edge struct {
 	inclusive, exclusive bool
 	utc, central         bool // days are those of UTC, or of Central Europe
-	written              bool // the day of a moment is the one that is written in it, with its own offset
+	written              bool // the day of a time is the date in its text, whatever its offset
 	leavesOutAbsent      bool // items without the member do not match
 }
 
@@ -89,13 +89,13 @@ func centralOffset(t time.Time) time.Duration {
 // or its first moment.
 type boundReading struct {
 	inclusive bool
-	// begin is the time from the beginning of the day to midnight in UTC. atMidnight means that the bound is the moment at which the day begins.
+	// begin is how long before midnight UTC the day begins. atMidnight means that the bound is the moment at which the day begins.
 	begin      time.Duration
 	atMidnight bool
 	written    bool // see [edge]
 }
 
-// readingsOf returns all the ways to read a bound that its document leaves open. When a day begins matters only if days are compared with moments.
+// readingsOf returns all ways to read a bound that the document allows. days is true if the bounds are days: then it matters when a day begins.
 func readingsOf(d edge, days bool) []boundReading {
 	begins := []time.Duration{0}
 	if days && !d.written {
@@ -122,7 +122,7 @@ func readingsOf(d edge, days bool) []boundReading {
 	return out
 }
 
-// side returns where a value is by one reading, like the function [side]. In summer a day may begin an hour earlier: if that decides, side returns 0.
+// side returns where a value is by one reading, like the function [side]. In summer a day may begin an hour earlier. If that hour decides, side returns 0.
 func (r boundReading) side(value, bound, direction string) int {
 	d := edge{inclusive: r.inclusive, exclusive: !r.inclusive, written: r.written}
 	at, err := time.Parse(time.RFC3339, value)
@@ -194,7 +194,7 @@ func findInconsistentBounds(e Evidence) []Judgement {
 		agrees := slices.ContainsFunc(readingsOf(edgeOf(e, name), days), func(r boundReading) bool {
 			return !slices.ContainsFunc(answers, func(a boundAnswer) bool {
 				why := r.contradictedBy(a)
-				against = cmp.Or(against, why) // of the usual reading, which comes first
+				against = cmp.Or(against, why) // the first reading is the usual one, so its contradiction is reported
 				return why != ""
 			})
 		})
@@ -249,7 +249,7 @@ func boundAnswerOf(e Evidence, x evidence.Exchange) boundAnswer {
 	return a
 }
 
-// contradictedBy says which item of an answer contradicts the reading, or returns "". Items with the same value must all match, or none of them.
+// contradictedBy says which item of an answer contradicts the reading, or returns "". Of items with the same value, either all match or none does.
 func (r boundReading) contradictedBy(a boundAnswer) string {
 	present := map[string]bool{}
 	for _, item := range a.present {

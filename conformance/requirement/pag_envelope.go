@@ -11,27 +11,27 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file judges what a page says of itself and of its neighbours: numbers and flags of the envelope, and links to the first, the previous, the next and
-// the last page. All of them follow from the request, from the items that came, and from the total.
+// This file judges what a page says of itself and of other pages: numbers and flags of the envelope, and links to the first, the previous, the next and
+// the last page. The right values follow from the request, the items of the answer, and the total.
 
 // pagePlace is the place of an answer in its list.
 type pagePlace struct {
 	query      url.Values
-	page       openapi.Parameter // counts pages or records; without a name if there is none
-	meaning    openapi.Meaning
-	sizeName   string
-	size       int // of full pages, 0 if it is not known
-	offset     int // of the first item, -1 if it is not known
-	count      int // of items
-	total      int // -1 if it is not known
-	cursor     bool
-	pageValue  int // the value of the page parameter, -1 without one
-	sizeValue  int // the value of the size parameter, if the document allows it; otherwise -1
+	page       openapi.Parameter // the page parameter; its name is empty if there is none
+	meaning    openapi.Meaning   // what the page parameter counts
+	sizeName   string            // the name of the size parameter
+	size       int               // of full pages, 0 if it is not known
+	offset     int               // of the first item, -1 if it is not known
+	count      int               // of the items of the answer
+	total      int               // -1 if it is not known
+	cursor     bool              // the call has a cursor
+	pageValue  int               // the value of the page parameter, -1 without one
+	sizeValue  int               // the value of the size parameter, if the document allows it; otherwise -1
 	listPage   openapi.ListPage
 	conditions []condition
 }
 
-// placeOf returns the place of an answer of the list; ok is false if it is not a page.
+// placeOf returns the place of an answer in its list; ok is false if the answer is not a page, or its place cannot be read.
 func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 	o, known := operation(e, e.Roles.List)
 	u, err := url.Parse(x.Request.URL)
@@ -60,11 +60,13 @@ func placeOf(e Evidence, x evidence.Exchange) (p pagePlace, ok bool) {
 			}
 		case openapi.PageRole, openapi.SkipRole:
 			if p.page.Name != "" {
-				return p, false // two ways to ask for a page
+				return p, false // the list has two page parameters
 			}
-			if p.page = q; value != "" && !(isCount && allowsNumber(q.Schema, n)) {
+			p.page = q
+			if value != "" && !(isCount && allowsNumber(q.Schema, n)) {
 				return p, false
-			} else if isCount {
+			}
+			if isCount {
 				p.pageValue = n
 			}
 		}
@@ -86,23 +88,18 @@ func meaningOf(e Evidence, page openapi.Parameter) openapi.Meaning {
 	if openapi.RoleOf(page) == openapi.SkipRole {
 		return openapi.Offset
 	}
-	const key = "what the page parameter counts"
-	known, ok := e.judged.Load(key)
-	if !ok {
+	return remember(e.judged, "what the page parameter counts", func() openapi.Meaning {
 		walk, calls := walkOf(e, evidence.FirstWalk)
-		meaning := walk.Meaning()
 		for value, x := range calls {
 			if !success(x) && !walk.PastEnd(value) {
-				meaning = ""
+				return ""
 			}
 		}
-		if meaning == "" || meaning == openapi.Ignored || !walk.Faults().Empty() {
-			meaning = ""
+		if meaning := walk.Meaning(); meaning != openapi.Ignored && walk.Faults().Empty() {
+			return meaning
 		}
-		known = meaning
-		e.judged.Store(key, known)
-	}
-	return known.(openapi.Meaning)
+		return ""
+	})
 }
 
 // pageAnswers returns the answers of the list to good calls, and the pages of its readings.
@@ -140,7 +137,7 @@ func (p pagePlace) offsetOf(value int) int {
 	return -1
 }
 
-// fits reports whether the number of items agrees with the place of the page. Other checks judge a page that does not.
+// fits reports whether the page has as many items as its place and the total require. Other checks judge a page that does not fit.
 func (p pagePlace) fits() bool {
 	return p.offset >= 0 && p.total >= 0 && p.size > 0 && p.count == min(p.size, max(0, p.total-p.offset))
 }
@@ -148,7 +145,7 @@ func (p pagePlace) fits() bool {
 // judgeEnvelopeNumbers judges the numbers and flags in the envelopes of the list.
 func judgeEnvelopeNumbers(e Evidence) []Judgement {
 	var s survey
-	shift, shifted := 0, evidence.Exchange{}
+	shift, shiftKnown := 0, false // the difference between the page number in the answer and in the request
 	for _, x := range pageAnswers(e) {
 		text, err := e.jsonText(x)
 		if err != nil || openapi.FirstByte(text) != '{' {
@@ -159,37 +156,58 @@ func judgeEnvelopeNumbers(e Evidence) []Judgement {
 			continue
 		}
 		for _, m := range pageMembers(text) {
-			number, isNumber := m.number()
-			failed := func(expected string) {
-				want := Subject{Name: callInWords(x) + " " + m.path, Label: x.Label, Expected: expected}
-				s.add(m.path, want.failed(m.path+" does not agree with the page that it is on", clip(m.text)).Hinting("make these numbers from the answer itself, after its filters and with its page"))
-			}
-			switch {
-			case !isNumber && !m.isFlag():
-			case m.named("numberofelements", "itemcount", "numitems", "currentitemcount", "returned", "numberreturned") && isNumber && number != p.count:
-				failed(strconv.Itoa(p.count))
-			case m.named("offset", "skip", "startindex") && isNumber && p.meaning == openapi.Offset && p.offset >= 0 && p.count > 0 && number != p.offset && !(m.named("startindex") && number == p.offset+1):
-				failed(strconv.Itoa(p.offset))
-			case m.named("size", "pagesize", "perpage", "limit", "itemsperpage") && isNumber && (number < p.count || number != p.count && p.count == p.sizeValue):
-				failed(strconv.Itoa(max(p.count, p.sizeValue)))
-			case m.named("totalpages", "pagecount", "numpages", "pages", "pagestotal") && isNumber && p.total >= 0 && p.size > 0 && p.count <= p.size:
-				if full := (p.total + p.size - 1) / p.size; number != full && !(p.total == 0 && number == 1) && (p.sizeValue > 0 || p.count == p.size || p.total <= p.size) {
-					failed(strconv.Itoa(full))
+			expected := "" // the right value of a member that is wrong
+			switch number, isNumber := m.number(); {
+			case isNumber && m.named("number", "page", "pagenumber", "currentpage", "pageindex", "current"):
+				if !p.isNumbered() {
+					continue
 				}
-			case m.named("number", "page", "pagenumber", "currentpage", "pageindex", "current") && isNumber && p.pageValue >= 0 && (p.meaning == openapi.FromOne || p.meaning == openapi.FromZero) && p.count > 0:
-				// Spring counts from 0 in its answers where it counts from 1 in requests.
-				if shifted.Label != "" && number-p.pageValue != shift {
-					failed(strconv.Itoa(p.pageValue + shift))
+				// Spring may count from 0 in its answers and from 1 in requests: then all pages have the same difference.
+				if shiftKnown && number-p.pageValue != shift {
+					expected = strconv.Itoa(p.pageValue + shift)
 				}
-				shift, shifted = number-p.pageValue, x
+				shift, shiftKnown = number-p.pageValue, true
+			case isNumber:
+				if want, known := p.number(m, number); known && want != number {
+					expected = strconv.Itoa(want)
+				}
 			case m.isFlag() && p.fits():
 				if want, known := p.flag(m); known && want != (m.text == "true") {
-					failed(strconv.FormatBool(want))
+					expected = strconv.FormatBool(want)
 				}
+			}
+			if expected != "" {
+				want := Subject{Name: callInWords(x) + " " + m.path, Label: x.Label, Expected: expected}
+				s.add(m.path, want.failed(m.path+" does not agree with the page that it is on", clip(m.text)).Hinting("take these numbers from the answer itself: after the filters, and for this page"))
 			}
 		}
 	}
 	return s.faults
+}
+
+// isNumbered reports whether the page was requested by its number and has items.
+func (p pagePlace) isNumbered() bool {
+	return p.pageValue >= 0 && (p.meaning == openapi.FromOne || p.meaning == openapi.FromZero) && p.count > 0
+}
+
+// number returns the number that a member must have by the place of the page. got is the number that it has: some members may have either of two.
+func (p pagePlace) number(m pageMember, got int) (value int, known bool) {
+	switch {
+	case m.named("numberofelements", "itemcount", "numitems", "currentitemcount", "returned", "numberreturned"):
+		return p.count, true
+	case m.named("offset", "skip", "startindex"):
+		countsFromOne := m.named("startindex") && got == p.offset+1
+		return p.offset, p.meaning == openapi.Offset && p.offset >= 0 && p.count > 0 && !countsFromOne
+	case m.named("size", "pagesize", "perpage", "limit", "itemsperpage"):
+		return max(p.count, p.sizeValue), got < p.count || got != p.count && p.count == p.sizeValue
+	case m.named("totalpages", "pagecount", "numpages", "pages", "pagestotal"):
+		if p.total < 0 || p.size <= 0 || p.count > p.size || p.total == 0 && got == 1 {
+			return 0, false
+		}
+		isSizeCertain := p.sizeValue > 0 || p.count == p.size || p.total <= p.size
+		return (p.total + p.size - 1) / p.size, isSizeCertain
+	}
+	return 0, false
 }
 
 // flag returns the value of a flag that follows from the place of the page.
@@ -213,7 +231,7 @@ func (p pagePlace) flag(m pageMember) (value, known bool) {
 // pageMember is a member of an envelope that describes its page.
 type pageMember struct{ path, name, text string }
 
-// pageMembers returns the scalars of an envelope, and of the object in it that describes the page.
+// pageMembers returns the numbers and flags of an envelope, and of the objects in it that describe the page.
 func pageMembers(text []byte) []pageMember {
 	var out []pageMember
 	add := func(path string, object map[string][]byte) {
@@ -243,7 +261,7 @@ func (m pageMember) number() (int, bool) {
 	return n, err == nil
 }
 
-// judgePageLinks judges the targets of the links between pages that have numbers: which page they name, and that they keep size, filters and order.
+// judgePageLinks judges the targets of the links between pages with numbers: they must name the right page, and keep its size and filters.
 func judgePageLinks(e Evidence) []Judgement {
 	var s survey
 	for _, x := range pageAnswers(e) {
@@ -265,13 +283,13 @@ func judgePageLinks(e Evidence) []Judgement {
 				continue
 			}
 			where := Subject{Name: clip(fmt.Sprintf("%s, %s rel=%s", callInWords(x), l.Path, l.Relation)), Label: x.Label, Expected: expected}
-			s.add(l.Relation+reason, where.failed("the link rel="+l.Relation+" "+reason, clip(l.Target)).Hinting("build the links from the query of the request, and change the page alone"))
+			s.add(l.Relation+reason, where.failed("the link rel="+l.Relation+" "+reason, clip(l.Target)).Hinting("build the links from the query of the request, and change only the page"))
 		}
 	}
 	return s.faults
 }
 
-// linkFault says what is wrong with the query of a link, or "".
+// linkFault says what is wrong with the query of a link, and what is expected. The reason is "" if nothing is wrong.
 func (p pagePlace) linkFault(relation string, q url.Values) (reason, expected string) {
 	value, err := strconv.Atoi(q.Get(p.page.Name))
 	named := q.Get(p.page.Name) != "" && err == nil

@@ -8,9 +8,9 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// exchangedRange judges the call with a range whose ends are exchanged, for PAG-07: no item fits both bounds. A refusal, an empty list and items without the member are
-// right. PAG-06 judges whether the call breaks the node.
-func exchangedRange(e Evidence) []Judgement {
+// judgeExchangedRange judges the call with a range whose ends are exchanged, for PAG-07: no item fits both bounds. A refusal, an empty list and items without
+// the member are right. PAG-06 judges whether the call breaks the node.
+func judgeExchangedRange(e Evidence) []Judgement {
 	x, sent := e.Get(e.Roles.List.With("range-exchanged"))
 	within := conditionsOf(x)
 	if !sent || !success(x) || len(within) != 2 || saysAnyOrder(e, within) {
@@ -42,7 +42,7 @@ func exchangedRange(e Evidence) []Judgement {
 		Hinting("apply both bounds also where they leave nothing, or refuse such a range with 400").About(wrong...).bounded()}
 }
 
-// isSwapped reports whether all items lie between the exchanged ends, and items of the complete list do not.
+// isSwapped reports whether all items of the answer lie between the ends in their right order, and some item of the complete list does not.
 func isSwapped(e Evidence, items [][]byte, within []condition) bool {
 	from, to := within[0], within[1]
 	from.value, to.value = to.value, from.value
@@ -51,7 +51,8 @@ func isSwapped(e Evidence, items [][]byte, within []condition) bool {
 	return !slices.ContainsFunc(items, beyond) && (!complete || slices.ContainsFunc(whole, beyond))
 }
 
-// joinsRange reports whether each item fits one of the bounds, or lacks the member, and each bound is contradicted: a bound that was dropped is not joined by "or".
+// joinsRange reports whether each item fits one of the bounds, or lacks the member, and each bound is contradicted by some item. If all items fit one bound,
+// the node dropped the other one, and did not join them by "or".
 func joinsRange(e Evidence, items [][]byte, within []condition) bool {
 	misses := make([]int, len(within))
 	for _, item := range items {

@@ -41,7 +41,7 @@ func judgeFilters(e Evidence) Judgement {
 	for i, x := range calls {
 		j := judgeFilterCall(e, x, i == 0 || x.Given["seen"] == "true")
 		parts = append(parts, j)
-		// Items of one kind are enough if another value excludes all of them, by an empty list or by 404.
+		// If all items have one value, a call with another value shows that the filter works: its answer is an empty list or 404.
 		proven = proven || (j.Outcome == Pass || i > 0 && x.Status() == 404) && excludes(e, all, x)
 	}
 	for _, x := range e.Exchanges {
@@ -50,7 +50,7 @@ func judgeFilters(e Evidence) Judgement {
 		}
 	}
 	paged, _ := judgeFilteredReadings(e)
-	parts = slices.Concat(parts, paged, judgeBounds(e), judgeSearches(e), findIneffectiveParameters(e), unmatchedFilters(e), exchangedRange(e), otherDefaults(e), findDifferentInstants(e), judgeRunningCalls(e), cutRecords(e), findDifferingViews(e))
+	parts = slices.Concat(parts, paged, judgeBounds(e), judgeSearches(e), findIneffectiveParameters(e), findUnmatchedFilters(e), judgeExchangedRange(e), findWrongDefaults(e), findDifferentInstants(e), judgeRunningCalls(e), findCutRecords(e), findDifferingViews(e))
 	j := gather(withoutRepeats(parts)...)
 	why, skipped := e.Skipped(e.Roles.List.With("filter-other"))
 	switch {
@@ -85,7 +85,7 @@ func excludes(e Evidence, all [][]byte, x evidence.Exchange) bool {
 	})
 }
 
-// judgeFilterCall judges one filtered list. exist says whether items with the value are known to exist.
+// judgeFilterCall judges one filtered list. exist is true if items with the value are known to exist.
 func judgeFilterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	c := condition{parameter: x.Given["parameter"], member: x.Given["member"], value: x.Given["value"], or: x.Given["or"]}
 	filter, member := c.String(), c.member
@@ -97,6 +97,9 @@ func judgeFilterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	}
 	if refusedByNode(x) && !exist {
 		return Judgement{Outcome: NotApplicable, Reason: filter + " is answered " + describe(x)}.Noting(filter + ", which matches nothing, is answered " + describe(x))
+	}
+	if order := x.Given["order"]; order != "" && !success(x) {
+		return expect(x, "2xx with the items that match, in order").warned(filter+" is refused together with the order "+quote(order)+", although each is declared", describe(x))
 	}
 	if !success(x) {
 		return expect(x, "2xx with the items that match").failed(filter+" is refused although the document declares it", describe(x))
@@ -136,8 +139,7 @@ func judgeFilterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	if lost := e.filteredLoss(x, items, c); lost != nil {
 		return e.blockIfPagesLose(*lost)
 	}
-	switch {
-	case len(items) == openapi.MaxItems:
+	if len(items) == openapi.MaxItems {
 		return Passed(x.Label).Noting(fmt.Sprintf("of the answer to %s the first %d items were compared", filter, len(items)))
 	}
 	return Passed(x.Label)
@@ -180,7 +182,8 @@ func containsPart(values []string, value string) bool {
 	return slices.ContainsFunc(values, func(v string) bool { return strings.Contains(strings.ToLower(v), strings.ToLower(value)) })
 }
 
-// blockIfPagesLose returns the finding. If pages lose items without a filter, too, paging is the nearest cause, and the finding is blocked by PAG-03.
+// blockIfPagesLose returns the judgement of a filter. If pages lose items without a filter, too, the fault is in the paging, and the result is blocked by
+// PAG-03.
 func (e Evidence) blockIfPagesLose(j Judgement) Judgement {
 	p, _ := walkOf(e, evidence.FirstWalk)
 	_, calls := readingOf(e, "whole")
@@ -197,7 +200,7 @@ type condition struct {
 	or                       string // another value that matches, "" for none
 }
 
-// conditionsOf returns the filters of a call, as its inputs name them.
+// conditionsOf returns the filters and bounds of a call from its recorded inputs.
 func conditionsOf(x evidence.Exchange) []condition {
 	var out []condition
 	for _, prefix := range []string{"", "and", "third"} {
@@ -223,7 +226,7 @@ func (c condition) fits(e Evidence, item []byte) bool {
 	return slices.ContainsFunc(c.values(), func(v string) bool { return slices.Contains(values, v) })
 }
 
-// values returns the values of the call, any of which matches.
+// values returns the values that the filter selects: an item matches if it has one of them.
 func (c condition) values() []string {
 	if c.or == "" {
 		return []string{c.value}
@@ -231,7 +234,7 @@ func (c condition) values() []string {
 	return []string{c.value, c.or}
 }
 
-// isIn reports whether the values of a parameter in a URL contain those of the condition.
+// isIn reports whether the values of the parameter in a URL contain those of the condition, separately or joined by commas.
 func (c condition) isIn(values []string) bool {
 	if slices.Contains(values, c.value) && (c.or == "" || slices.Contains(values, c.or)) {
 		return true
@@ -250,8 +253,8 @@ func (c condition) expected() string {
 	return quote(c.value) + " or " + quote(c.or)
 }
 
-// contradictedBy reports whether an item has the member without the value, or beyond the bound. The call with this filter alone judges items without
-// the member.
+// contradictedBy reports whether an item has the member without the value, or beyond the bound. Items without the member are not wrong here: [judgeFilterCall]
+// judges them in the call with this filter alone.
 func (c condition) contradictedBy(e Evidence, item []byte) (has []string, wrong bool) {
 	has = e.memberValues(item, c.member)
 	if c.bound != "" {
@@ -270,33 +273,33 @@ func judgeJoinedFilters(e Evidence, together evidence.Case) []Judgement {
 	if j, unclear := inconclusiveAnswer(x); unclear {
 		return []Judgement{j}
 	}
-	both := conditionsOf(x)
-	if len(both) < 2 {
+	all := conditionsOf(x)
+	if len(all) < 2 {
 		return []Judgement{Unclear("the recording does not name the members of the filters").Blaming(Suite).Seen(x.Label)}
 	}
 	if !success(x) {
-		return []Judgement{expect(x, "2xx with the items that match both").warned(fmt.Sprintf("%s is refused together with %s, although each is declared", both[0], both[1]), describe(x))}
+		return []Judgement{expect(x, "2xx with the items that match both").warned(fmt.Sprintf("%s is refused together with %s, although each is declared", all[0], all[1]), describe(x))}
 	}
 	items, err := e.itemsOf(x)
 	switch {
 	case err != nil:
 		return []Judgement{expect(x, "a list").unclear("the items that match two filters cannot be read: "+clip(err.Error()), describe(x))}
 	case len(items) == 0:
-		j := expect(x, "the items that match both").failed(fmt.Sprintf("%s together with %s gives nothing although the list has such items", both[0], both[1]), "an empty list")
-		return []Judgement{e.judgeEmpty(x, j, both...)}
+		j := expect(x, "the items that match both").failed(fmt.Sprintf("%s together with %s gives nothing although the list has such items", all[0], all[1]), "an empty list")
+		return []Judgement{e.judgeEmpty(x, j, all...)}
 	}
-	j := judgeJoin(e, x, both, items)
-	if surplus := e.filteredSurplus(x, items, both...); surplus != nil && j.Outcome == Pass {
+	j := judgeJoin(e, x, all, items)
+	if surplus := e.filteredSurplus(x, items, all...); surplus != nil && j.Outcome == Pass {
 		return []Judgement{e.blockIfPagesLose(*surplus)}
 	}
-	if lost := e.filteredLoss(x, items, both...); lost != nil && j.Outcome == Pass {
+	if lost := e.filteredLoss(x, items, all...); lost != nil && j.Outcome == Pass {
 		j = e.blockIfPagesLose(*lost)
 	}
 	return []Judgement{j}
 }
 
 // joinsByOr reports whether the node joins filters by "or": the answer has all items that fit one of them. A filter that replaces the others leaves out
-// items that fit only those. If the complete list is not known, each filter must contradict some item of the answer.
+// items that fit only the others. If the complete list is not known, each filter must contradict some item of the answer.
 func joinsByOr(e Evidence, x evidence.Exchange, all []condition, items [][]byte, complete bool) bool {
 	fits := func(item []byte) bool {
 		return slices.ContainsFunc(all, func(c condition) bool { return c.fits(e, item) })
@@ -323,22 +326,22 @@ func saysAnd(e Evidence) bool {
 		!regexp.MustCompile(`(?i)\bfilters?\b[^.]{0,60}(\bOR\b|\bany of\b)`).MatchString(text)
 }
 
-// judgeJoin judges how two filters were joined.
-func judgeJoin(e Evidence, x evidence.Exchange, both []condition, items [][]byte) Judgement {
-	wrong := make([][]Subject, len(both))
-	anyFits := true // each item fits at least one of them
+// judgeJoin judges how two or three filters were joined.
+func judgeJoin(e Evidence, x evidence.Exchange, all []condition, items [][]byte) Judgement {
+	wrong := make([][]Subject, len(all)) // the items that contradict each filter
+	anyFits := true                      // each item fits at least one of them
 	for i, item := range items {
 		misses := 0
-		for n, c := range both {
+		for n, c := range all {
 			if has, isContradicted := c.contradictedBy(e, item); isContradicted {
 				misses++
 				wrong[n] = append(wrong[n], Subject{Name: fmt.Sprintf("%s $[%d].%s", callInWords(x), i, clip(c.member)), Label: x.Label,
 					Expected: quote(c.value), Got: quote(strings.Join(has, ", "))})
 			}
 		}
-		anyFits = anyFits && misses < len(both)
+		anyFits = anyFits && misses < len(all)
 	}
-	ignored, other := 0, 1
+	ignored, other := 0, 1 // the filter that most items contradict, and the next one
 	for n := range wrong[1:] {
 		if len(wrong[n+1]) > len(wrong[ignored]) {
 			ignored, other = n+1, ignored
@@ -346,14 +349,14 @@ func judgeJoin(e Evidence, x evidence.Exchange, both []condition, items [][]byte
 			other = n + 1
 		}
 	}
-	c, found := both[ignored], wrong[ignored]
+	c, found := all[ignored], wrong[ignored]
 	switch {
 	case len(found) == 0:
 		return Passed(x.Label)
-	case anyFits && !saysAnd(e) && joinsByOr(e, x, both, items, isCompleteAnswer(e, x)):
-		return Warned(fmt.Sprintf("%s together with %s gives items that fit only one of them", both[0], both[1]), "items that match both", found[0].Got).
+	case anyFits && !saysAnd(e) && joinsByOr(e, x, all, items, isCompleteAnswer(e, x)):
+		return Warned(fmt.Sprintf("%s together with %s gives items that fit only one of them", all[0], all[1]), "items that match both", found[0].Got).
 			Hinting("join filters by \"and\", as clients of the network expect; or document that they are joined by \"or\"").About(found...).bounded()
 	}
-	return Failed(fmt.Sprintf("%s is not applied together with %s: %d of %s contradict it", c, both[other], len(found), evidence.Count(len(items), "item")),
+	return Failed(fmt.Sprintf("%s is not applied together with %s: %d of %s contradict it", c, all[other], len(found), evidence.Count(len(items), "item")),
 		clip(c.member)+" "+quote(c.value), found[0].Got).About(found...).bounded()
 }

@@ -16,10 +16,10 @@ import (
 // This file judges records that no list holds, for PAG-09: the node must not serve a hidden record by its id, or anything below a record that does not
 // exist.
 
-// gapIDs bounds the requested ids that lie in gaps between the numbers of listed ids, and namedIDs the requested ids that other records name.
+// gapIDs bounds the requested ids whose numbers are missing between those of listed ids. namedIDs bounds the requested ids that other records name.
 const gapIDs, namedIDs = 4, 2
 
-// findHiddenRecords finds records that the complete list lacks, and that are not for clients, as the document or the record itself says.
+// findHiddenRecords finds records that the complete list lacks, and that, as the document or the record itself says, are not for clients.
 func findHiddenRecords(e Evidence) []Judgement {
 	allItems, complete := wholeList(e)
 	o, known := operation(e, e.Roles.Detail)
@@ -80,7 +80,7 @@ func hidesRecords(e Evidence, o openapi.Operation) bool {
 	return (e.Spec.Says(o, hides) || e.Spec.SaysOfAll(hides)) && !e.Spec.Says(o, stays) && !e.Spec.SaysOfAll(stays)
 }
 
-// hidingMember returns the member that says that a record is not for clients, or "". A value that listed records have as well hides nothing.
+// hidingMember returns the member that says that a record is not for clients, or "". A value that listed records also have does not count.
 func hidingMember(record []byte, listed [][]byte, now time.Time) string {
 	anyListed := func(name, value string) bool {
 		return slices.ContainsFunc(listed, func(item []byte) bool { return containsFold(openapi.MemberValues(item, name), value) })
@@ -98,11 +98,11 @@ func hidingMember(record []byte, listed [][]byte, now time.Time) string {
 			return clip(name + " is " + text)
 		case slices.Contains([]string{"publishedat", "publishedon", "publicationdate", "publishdate", "publishat", "releasedate", "releaseat", "visiblefrom", "availablefrom", "embargountil", "embargoenddate", "embargoends"}, joined):
 			at, ok := parseTimeOrDay(text)
-			listedToo := slices.ContainsFunc(listed, func(item []byte) bool {
+			isUsual := slices.ContainsFunc(listed, func(item []byte) bool {
 				theirs, known := parseTimeOrDay(strings.Join(openapi.MemberValues(item, name), ""))
 				return known && theirs.After(now.Add(overdueMargin))
 			})
-			if ok && at.After(now.Add(overdueMargin)) && !listedToo {
+			if ok && at.After(now.Add(overdueMargin)) && !isUsual {
 				return clip(name + " is " + text)
 			}
 		}
@@ -155,8 +155,8 @@ func findMisplacedItems(e Evidence) []Judgement {
 	var s survey
 	for _, x := range operationAnswers(e) {
 		o, _ := operation(e, x.Label.Resource())
-		below, is := strings.CutPrefix(o.Path, detail.Path+"/")
-		if !is || !success(x) || strings.Contains(below, "{") || lacksGoodToken(x) {
+		below, isBelow := strings.CutPrefix(o.Path, detail.Path+"/")
+		if !isBelow || !success(x) || strings.Contains(below, "{") || lacksGoodToken(x) {
 			continue
 		}
 		id, ok := idInPath(x, below)
@@ -181,15 +181,15 @@ func findMisplacedItems(e Evidence) []Judgement {
 	return s.faults
 }
 
-// idInPath returns the decoded id of a record from a path that goes on below the record.
+// idInPath returns the decoded id of a record from the path of a call; below is the part of the path after the id.
 func idInPath(x evidence.Exchange, below string) (string, bool) {
 	u, err := url.Parse(x.Request.URL)
 	if err != nil {
 		return "", false
 	}
-	path, is := strings.CutSuffix(strings.TrimSuffix(u.EscapedPath(), "/"), "/"+below)
+	path, isBelow := strings.CutSuffix(strings.TrimSuffix(u.EscapedPath(), "/"), "/"+below)
 	id, err := url.PathUnescape(path[strings.LastIndexByte(path, '/')+1:])
-	return id, is && err == nil && id != ""
+	return id, isBelow && err == nil && id != ""
 }
 
 // parentMembers returns the members in which an item below a record may name the record: callId, call_id and call.id below /calls/{id}.

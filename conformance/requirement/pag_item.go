@@ -48,14 +48,14 @@ func judgeUnknownIDs(e Evidence) Judgement {
 			parts = append(parts, judgeNearID(e, x))
 		}
 	}
-	parts = slices.Concat(parts, findHiddenRecords(e), shownBySwitch(e), judgeBelowUnknownRecord(e), findForeignRecords(e))
+	parts = slices.Concat(parts, findHiddenRecords(e), findUnpublishedRecords(e), judgeBelowUnknownRecord(e), findForeignRecords(e))
 	return gather(withoutRepeats(parts)...)
 }
 
 // nearIDs bounds the requested ids that differ little from a listed id.
 const nearIDs = 5
 
-// judgeNearID judges the answer to an id that no item of the list has. A record with that id may exist nevertheless.
+// judgeNearID judges a call with an id that is nearly one of a listed item. A record with that id may exist, although the list lacks it.
 func judgeNearID(e Evidence, x evidence.Exchange) Judgement {
 	id, listedID := x.Given["asked"], x.Given["known"]
 	want := expect(x, "404")
@@ -73,7 +73,7 @@ func judgeNearID(e Evidence, x evidence.Exchange) Judgement {
 	switch {
 	case len(got) != 1 || got[0] == id:
 		return Passed(x.Label)
-	// even says that both ids may be read as the same one, because only their spelling differs.
+	// "even" says that a node may read both ids as one, because only their spelling differs.
 	case x.Given["even"] == "true" && strings.TrimLeft(id, "0") == strings.TrimLeft(listedID, "0"):
 		return Passed(x.Label) // the same integer
 	case x.Given["even"] == "true":
@@ -82,7 +82,7 @@ func judgeNearID(e Evidence, x evidence.Exchange) Judgement {
 	return want.failed("an id that no record has gives another record: "+quote(id), "the record of "+quote(got[0]))
 }
 
-// judgeUnknownID judges the answer to an id that is not like any listed one.
+// judgeUnknownID judges a call with an id that is not like any listed one.
 func judgeUnknownID(x evidence.Exchange) Judgement {
 	want := expect(x, "404")
 	switch {
@@ -117,7 +117,7 @@ func judgeListedItems(e Evidence) Judgement {
 		label := e.Roles.Detail.With(c)
 		if _, planned := e.Skipped(label); !planned {
 			if _, sent := e.Get(label); !sent && len(parts)+len(unsent) > 0 {
-				continue // a short list does not have a middle
+				continue // a short list has no middle item
 			}
 		}
 		if j, missing := e.missingAnswer(label); missing {
@@ -154,7 +154,7 @@ func judgeItem(e Evidence, x evidence.Exchange) (Judgement, []disagreement) {
 	return j, disagreements(e, x, member, id)
 }
 
-// judgeItemAnswer judges the answer to the call of one listed item, without its other members.
+// judgeItemAnswer judges whether the call of a listed item gives the item. It does not compare other members than the id.
 func judgeItemAnswer(e Evidence, x evidence.Exchange) Judgement {
 	id, member := x.Given["id"], memberOfID(x)
 	if j, unclear := inconclusiveAnswer(x); unclear && !serverError(x) {
@@ -171,7 +171,8 @@ func judgeItemAnswer(e Evidence, x evidence.Exchange) Judgement {
 	case x.Given["guessed"] == "true" && (x.Status() == 404 || x.Status() == 400):
 		return want.unclear("the records have no member id, and no record is found by its "+clip(member), describe(x)).Hinting("name the parameter of the detail like the member of the list that holds its values, or name the member in the description of the parameter")
 	case strings.ContainsAny(id, `/\%`) && (x.Status() == 400 || x.Status() == 404) && !promisesEncodedIDs(e):
-		return want.warned("an id with "+refusedSign(id)+" in paths by default", describe(x))
+		sign, encoded := refusedSign(id)
+		return want.warned("an id with "+sign+" cannot be fetched; servers refuse "+encoded+" in paths by default", describe(x))
 	case slices.Contains([]int{400, 404, 410, 422}, x.Status()) && servedByFunder(e, member, id):
 		return want.warned("an item that is neither call nor programme cannot be fetched here", describe(x)).
 			Hinting("funders serve single items of this type; leave the item out of the list or serve it")
@@ -206,15 +207,15 @@ func judgeItemIdentity(e Evidence, x evidence.Exchange, member, id string, want 
 	return want.failed("the detail answer is another item", quote(got[0]))
 }
 
-// refusedSign names the character of an id for which servers refuse a path.
-func refusedSign(id string) string {
+// refusedSign returns the character of an id for which servers refuse a path, in words and percent-encoded.
+func refusedSign(id string) (sign, encoded string) {
 	switch {
 	case strings.Contains(id, "/"):
-		return "a slash cannot be fetched; servers refuse %2F"
+		return "a slash", "%2F"
 	case strings.Contains(id, `\`):
-		return "a backslash cannot be fetched; servers refuse %5C"
+		return "a backslash", "%5C"
 	}
-	return "a percent sign cannot be fetched; servers refuse %25"
+	return "a percent sign", "%25"
 }
 
 // promisesEncodedIDs reports whether the document says of the ids of the detail operation that they are percent-encoded, or may hold a slash.
@@ -238,8 +239,8 @@ func promisesEncodedIDs(e Evidence) bool {
 	return false
 }
 
-// vanished reports whether the list, read again at the end, lacks an item that was not found. An item that was on a later page at first is not expected
-// on the first one: it may be missing only if the list names a smaller total. Without totals that is not known.
+// vanished reports whether an item that was not found has left the list, which is read again at the end. For an item of a later page, the first page does not
+// show this: then the item is gone if the total is smaller than before and no later answer has it. known is false if there are no totals either.
 func vanished(e Evidence, x evidence.Exchange, member, id string) (gone, known bool) {
 	lastList, sent := e.Get(e.Roles.List.With(evidence.SecondWalk.List()))
 	if !sent || !success(lastList) {
@@ -261,7 +262,7 @@ func vanished(e Evidence, x evidence.Exchange, member, id string) (gone, known b
 	return !later && now < before, true
 }
 
-// itemWith returns the item of a list with the id, or nil.
+// itemWith returns the item with the id, or nil.
 func itemWith(items [][]byte, member, id string) []byte {
 	i := slices.IndexFunc(items, func(item []byte) bool { return slices.Contains(openapi.MemberValues(item, member), id) })
 	if i < 0 {
@@ -270,7 +271,7 @@ func itemWith(items [][]byte, member, id string) []byte {
 	return items[i]
 }
 
-// servedByFunder reports whether the type of the item in the list is one whose single items only funders serve.
+// servedByFunder reports whether an item is neither a call nor a programme: only funders serve single items of other types.
 func servedByFunder(e Evidence, member, id string) bool {
 	records := listRecords(e, member, id)
 	if len(records) == 0 {
@@ -280,7 +281,7 @@ func servedByFunder(e Evidence, member, id string) bool {
 	return len(types) == 1 && !slices.Contains([]string{"CALL", "PROGRAMME"}, types[0])
 }
 
-// faultyMembers returns the members that break the schema in one of the answers; API-04 to API-07 judge them.
+// faultyMembers returns the members that break their schema in one of the answers. API-04 to API-07 judge them.
 func faultyMembers(e Evidence, labels ...evidence.Label) map[string]bool {
 	top := regexp.MustCompile(`^\$(?:\[\d+\])?\.([^.\[]+)`)
 	out := map[string]bool{}
@@ -295,14 +296,14 @@ func faultyMembers(e Evidence, labels ...evidence.Label) map[string]bool {
 	return out
 }
 
-// volatile reports whether a member may change from one request to the next: times, counts and versions of the record itself.
+// volatile reports whether a member may change from one request to the next, by its name: times, versions, counts and links.
 func volatile(name string) bool {
 	name = strings.ToLower(name)
 	parts := []string{"modified", "updated", "changed", "timestamp", "retrieved", "version", "etag", "count", "views", "links", "href"}
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
 }
 
-// unwrap returns the item inside a usual envelope.
+// unwrap returns the item inside a usual envelope, or the text itself.
 func unwrap(text []byte, member string) []byte {
 	if len(openapi.MemberValues(text, member)) > 0 {
 		return text

@@ -12,16 +12,16 @@ func itemLinkLabels() []evidence.Label {
 	return []evidence.Label{evidence.ListOperation.With("link-item-1"), evidence.ListOperation.With("link-item-2")}
 }
 
-// itemLinksWork judges the requests that follow the links of items to themselves. A link may lead to a web page or anything else about the item.
+// judgeItemLinks judges the requests that follow the links of items to themselves. A link may lead to a web page or anything else about the item.
 // Failures are warnings if another link works, or if the list changed during the run, because the items may have been removed meanwhile.
-func itemLinksWork(e Evidence) []Judgement {
+func judgeItemLinks(e Evidence) []Judgement {
 	var parts, broken []Judgement
 	for _, label := range itemLinkLabels() {
 		x, sent := e.Get(e.Roles.List.With(label.Case()))
 		if !sent {
 			continue
 		}
-		j := itemLinkWorks(e, x)
+		j := judgeItemLink(e, x)
 		if j.Outcome == Fail {
 			broken = append(broken, j)
 		}
@@ -38,7 +38,8 @@ func itemLinksWork(e Evidence) []Judgement {
 	return parts
 }
 
-func itemLinkWorks(e Evidence, x evidence.Exchange) Judgement {
+// judgeItemLink judges the request that follows the link of one item to itself.
+func judgeItemLink(e Evidence, x evidence.Exchange) Judgement {
 	want := expect(x, "the item, or a page about it")
 	switch {
 	case serverError(x):
@@ -55,11 +56,11 @@ func itemLinkWorks(e Evidence, x evidence.Exchange) Judgement {
 
 const itemLinkHint = "build links with the prefix under which clients reach the API: behind a proxy that removes it, by X-Forwarded-Prefix or a configured base URL"
 
-// leadsToOtherRecord reports whether the answer is one record whose identity differs from that of the item.
+// leadsToOtherRecord reports whether the answer is one record whose id differs from that of the item. An id that is a part of the other does not differ.
 func leadsToOtherRecord(e Evidence, x evidence.Exchange) bool {
 	items, err := e.itemsOf(e.exchange(e.Roles.List.With(evidence.OK)))
-	at, unread := strconv.Atoi(x.Given["item"])
-	if _, notList := e.itemsOf(x); err != nil || unread != nil || at < 0 || at >= len(items) || notList == nil {
+	at, errIndex := strconv.Atoi(x.Given["item"])
+	if _, notList := e.itemsOf(x); err != nil || errIndex != nil || at < 0 || at >= len(items) || notList == nil {
 		return false
 	}
 	records := recordsOf(e, x)

@@ -59,9 +59,9 @@ func judgeLinks(e Evidence) Judgement {
 	_, filtered := judgeFilteredReadings(e)
 	parts = append(parts, filtered...)
 	if !slices.ContainsFunc([]ID{"PAG-01", "PAG-02", "PAG-04", "PAG-07"}, func(id ID) bool { return e.judge(id).Outcome == Fail }) {
-		parts = append(parts, judgePageLinks(e)...) // otherwise a wrong page is the nearest cause
+		parts = append(parts, judgePageLinks(e)...) // otherwise the links may be wrong because the pages are
 	}
-	parts = append(parts, itemLinksWork(e)...)
+	parts = append(parts, judgeItemLinks(e)...)
 	next, sent := e.Get(e.Roles.List.With("link-next"))
 	if sent {
 		parts = append(parts, judgeNextPage(e, next))
@@ -71,8 +71,8 @@ func judgeLinks(e Evidence) Judgement {
 	return gather(withoutRepeats(append(parts, findBrokenLinks(e)...))...)
 }
 
-// findBelievedHosts looks for the made-up host of proxy headers in the answers to calls that had them: anybody who can write the headers decides where the
-// next call sends its token (RFC 7239 §8.1).
+// findBelievedHosts looks for the made-up host of proxy headers in the answers to calls with these headers: whoever can write the headers could decide where
+// the next call sends its token (RFC 7239 §8.1).
 func findBelievedHosts(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, x := range operationAnswers(e) {
@@ -92,9 +92,9 @@ func findBelievedHosts(e Evidence) []Judgement {
 	return parts
 }
 
-const hostHint = "build addresses from the configured public address; believe forwarding headers from the proxy's address alone, and let it overwrite what comes from outside"
+const hostHint = "build addresses from the configured public address; trust forwarding headers only from the address of the proxy, and let the proxy overwrite those that clients send"
 
-// withoutRepeats removes a judgement whose reason was given before: calls with other queries show the same fault again.
+// withoutRepeats removes judgements with the reason of an earlier one: calls with other queries show the same fault again.
 func withoutRepeats(parts []Judgement) []Judgement {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(parts, func(j Judgement) bool {
@@ -104,8 +104,8 @@ func withoutRepeats(parts []Judgement) []Judgement {
 	})
 }
 
-// linksOf returns the links of an answer, in its header and body, whose relation clients follow. Those of one record to the records before and after it may lead
-// to another host, such as to pages for people.
+// linksOf returns the links of an answer, in its header and body, whose relations clients follow. It leaves out links of a single record to other hosts, except
+// self: they may lead to pages for people.
 func linksOf(e Evidence, x evidence.Exchange) (links []openapi.Reference, faults []Judgement) {
 	const place = "Link header"
 	head, err := evidence.ParseLinks(header(x, "Link"))
@@ -205,41 +205,41 @@ func judgeLinkQuery(x evidence.Exchange, l openapi.Reference) []Judgement {
 		return nil
 	}
 	var parts []Judgement
-	has := to.Query()
-	for _, name := range slices.Sorted(maps.Keys(has)) {
-		if plain, err := url.QueryUnescape(name); err == nil && strings.Contains(name, "%") && (url.QueryEscape(plain) == name || from.Query().Has(plain)) && !from.Query().Has(name) {
-			where := Subject{Name: clip(callInWords(x) + ", " + l.Path + " rel=" + l.Relation), Label: x.Label, Expected: clip(name + "=…")}
-			parts = append(parts, where.failed("the link rel="+l.Relation+" encodes the name "+clip(plain)+" twice, so it leads to another list", clip(l.Target)).
-				Hinting("encode the query of a link once: a template engine or a gateway must not encode what a URL library has encoded"))
+	add := func(reason, expected, hint string) {
+		where := Subject{Name: clip(callInWords(x) + ", " + l.Path + " rel=" + l.Relation), Label: x.Label, Expected: clip(expected)}
+		parts = append(parts, where.failed("the link rel="+l.Relation+" "+reason+", so it leads to another list", clip(l.Target)).Hinting(hint))
+	}
+	called, linked := from.Query(), to.Query()
+	for _, name := range slices.Sorted(maps.Keys(linked)) {
+		if plain, err := url.QueryUnescape(name); err == nil && strings.Contains(name, "%") && (url.QueryEscape(plain) == name || called.Has(plain)) && !called.Has(name) {
+			add("encodes the name "+clip(plain)+" twice", name+"=…", "encode the query of a link once: a template engine or a gateway must not encode what a URL library has encoded")
 		}
 	}
-	for name, values := range from.Query() {
-		if kept := has[name]; len(kept) > 0 && len(kept) < len(values) && selectsSeveral(x) && slices.Contains(values, kept[0]) {
-			where := Subject{Name: clip(callInWords(x) + ", " + l.Path + " rel=" + l.Relation), Label: x.Label, Expected: clip("all values of " + name)}
-			parts = append(parts, where.failed("the link rel="+l.Relation+" has some of the values of "+clip(name)+" only, so it leads to another list", clip(l.Target)).
-				Hinting("take all values of a repeated parameter into the link: frameworks return the first or the last one for a name"))
+	for name, values := range called {
+		kept := linked[name]
+		if len(kept) > 0 && len(kept) < len(values) && selectsSeveral(x) && slices.Contains(values, kept[0]) {
+			add("has some of the values of "+clip(name)+" only", "all values of "+name, "take all values of a repeated parameter into the link: frameworks return the first or the last one for a name")
 		}
-		if len(values) != 1 || len(has[name]) == 0 || slices.Contains(has[name], values[0]) || strings.Contains(values[0], "[[") {
+		if len(values) != 1 || len(kept) == 0 || slices.Contains(kept, values[0]) || strings.Contains(values[0], "[[") {
 			continue
 		}
-		value := values[0]
-		bare, _, _ := strings.Cut(value, "#")
-		cut, _ := url.ParseQuery("value=" + bare)
-		double := []string{url.QueryEscape(value), url.PathEscape(value)}
-		reason := ""
-		switch got := has[name][0]; {
-		case slices.Contains(double, got):
-			reason = "encodes " + clip(name) + "=" + quote(value) + " twice"
-		case strings.TrimSpace(got) == strings.TrimSpace(cut.Get("value")):
-			reason = "does not encode the reserved characters of " + clip(name) + "=" + quote(value)
-		default:
-			continue
+		const hint = "build the query of a link with the encoder of a URL library: & as %26, + as %2B, # as %23, % as %25"
+		expected := name + "=" + url.QueryEscape(values[0])
+		switch value, got := values[0], kept[0]; {
+		case got == url.QueryEscape(value) || got == url.PathEscape(value):
+			add("encodes "+clip(name)+"="+quote(value)+" twice", expected, hint)
+		case strings.TrimSpace(got) == strings.TrimSpace(readUnencoded(value)):
+			add("does not encode the reserved characters of "+clip(name)+"="+quote(value), expected, hint)
 		}
-		where := Subject{Name: clip(callInWords(x) + ", " + l.Path + " rel=" + l.Relation), Label: x.Label, Expected: clip(name + "=" + url.QueryEscape(value))}
-		parts = append(parts, where.failed("the link rel="+l.Relation+" "+reason+", so it leads to another list", clip(l.Target)).
-			Hinting("build the query of a link with the encoder of a URL library: & as %26, + as %2B, # as %23, % as %25"))
 	}
 	return parts
+}
+
+// readUnencoded returns the value that a server reads from a query in which the value was not percent-encoded.
+func readUnencoded(value string) string {
+	beforeFragment, _, _ := strings.Cut(value, "#")
+	query, _ := url.ParseQuery("value=" + beforeFragment)
+	return query.Get("value")
 }
 
 // judgeNextPage judges the answer to the request that follows the link to the next page.

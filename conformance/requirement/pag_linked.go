@@ -82,7 +82,7 @@ func judgeFilteredPages(e Evidence, name string) (filter, links []Judgement) {
 }
 
 // findFiltersJoinedByOr warns if each item of the pages fits one of several filters, and the document does not say that it must fit all of them. Pages that
-// were not read to the end get the benefit of the doubt.
+// were not read to the end need not show all items that fit one filter.
 func findFiltersJoinedByOr(e Evidence, rd openapi.Reading, calls []evidence.Exchange, all []condition) (j Judgement, found bool) {
 	if len(all) < 2 || saysAnd(e) {
 		return Judgement{}, false
@@ -111,7 +111,7 @@ func findFiltersJoinedByOr(e Evidence, rd openapi.Reading, calls []evidence.Exch
 	return expect(last, "items that match all filters").warned(fmt.Sprintf("%s together with %s gives items that fit only one of them", all[0], all[1]), "items that fit only one of them"), true
 }
 
-// findLostCondition finds a condition that the link to a page has lost, as the items of the page show.
+// findLostCondition finds a condition that is missing from the link to a page, and that an item of the page contradicts.
 func findLostCondition(e Evidence, all []condition, before, x evidence.Exchange) (j Judgement, found bool) {
 	u, err := url.Parse(x.Request.URL)
 	if err != nil || listPageOf(e, before).Cursor != "" {
@@ -153,9 +153,9 @@ func judgePagesAfterLink(e Evidence, rd openapi.Reading, calls []evidence.Exchan
 	if !sent || !success(atOnce) || !isCompleteAnswer(e, atOnce) || someAnonymous(e, []evidence.Exchange{atOnce}) {
 		return nil
 	}
-	at := listPageOf(e, atOnce).Items
-	other := withoutRemoved(e, openapi.Missing(rd.Pages[1].Items, at))
-	if len(openapi.Missing(rd.Pages[0].Items, at)) > 0 || len(other) == 0 || len(other)*2 < len(rd.Pages[1].Items) {
+	right := listPageOf(e, atOnce).Items
+	other := withoutRemoved(e, openapi.Missing(rd.Pages[1].Items, right))
+	if len(openapi.Missing(rd.Pages[0].Items, right)) > 0 || len(other) == 0 || len(other)*2 < len(rd.Pages[1].Items) {
 		return nil // the list changes from call to call
 	}
 	return []Judgement{subject.failed(reason, "item "+quote(other[0]))}
@@ -175,8 +175,8 @@ func isSorted(e Evidence, x evidence.Exchange) bool {
 	})
 }
 
-// findBrokenLinks finds pages of the readings of the list whose address came from a link of the page before, and which the node refuses: a link may encode a
-// value of the query in another way than the node reads it.
+// findBrokenLinks finds links to the next page that the node itself refuses, in all readings of the list: a link may encode a value of the query in another way
+// than the node reads it.
 func findBrokenLinks(e Evidence) []Judgement {
 	var parts []Judgement
 	seen := map[string]bool{}

@@ -12,9 +12,9 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file judges the order of lists. Every answer of the list has an order: the one that the call requests, or the one that the document promises.
+// This file judges the order of lists: the one that a call requests, or else the one that the document promises.
 
-// A sequence is a list as it was read, page after page.
+// A sequence has the items of a list in the order in which they were read, page after page.
 type sequence struct {
 	calls []evidence.Exchange
 	items [][]byte
@@ -79,7 +79,7 @@ func judgeOrders(e Evidence) []Judgement {
 		return nil
 	}
 	var parts []Judgement
-	opposite := map[string]sequence{}
+	judged, whole := map[string]sequence{}, map[string]sequence{} // by the order in words
 	orderOf := func(x evidence.Exchange) (openapi.Order, string, bool) {
 		u, err := url.Parse(x.Request.URL)
 		if err != nil {
@@ -97,7 +97,12 @@ func judgeOrders(e Evidence) []Judgement {
 		if j, found := findMisorder(e, s, order, words); found {
 			parts = append(parts, j)
 		}
-		if j, found := findIgnoredDirection(s, order, words, opposite); found {
+		if j, found := findIgnoredDirection(s, order, words, judged); found {
+			parts = append(parts, j)
+		}
+		if !isFilteredCall(s.calls[0]) && !order.InProse && len(s.items) > len(whole[words].items) {
+			whole[words] = s
+		} else if j, found := findForgottenOrder(e, s, whole[words], order, words); found {
 			parts = append(parts, j)
 		}
 	}
@@ -105,6 +110,32 @@ func judgeOrders(e Evidence) []Judgement {
 		parts = findFilteredMisorder(e, o)
 	}
 	return withoutRepeats(parts)
+}
+
+// findForgottenOrder finds a filtered list whose items do not come in the order that they have in the whole list, although the same order was asked for. So
+// it does not matter how the language of the node sorts.
+func findForgottenOrder(e Evidence, s, whole sequence, order openapi.Order, words string) (j Judgement, found bool) {
+	c, ok := openapi.ColumnOf(s.items, order.By)
+	if !ok || !isFilteredCall(s.calls[0]) {
+		return Judgement{}, false
+	}
+	places := map[string]int{}
+	for i, item := range whole.items {
+		places[e.identity(item)] = i
+	}
+	last := -1
+	for i, item := range s.items {
+		place, known := places[e.identity(item)]
+		if !known || c.Values[i] == "" {
+			continue
+		}
+		if last >= 0 && place < places[e.identity(s.items[last])] && !c.Equal(last, i) {
+			return s.failed(e, i, "with "+clip(words)+" and a filter, items come in another order than without the filter", clip(c.Path)+" as in the whole list, in this order",
+				quote(c.Values[i])+" after "+quote(c.Values[last])).Hinting("sort filtered lists, too: the query with filters often forgets the order"), true
+		}
+		last = i
+	}
+	return Judgement{}, false
 }
 
 // findFilteredMisorder finds filtered lists that do not come in the order that prose promises for the list, and that the whole list has. Two filtered
@@ -117,7 +148,7 @@ func findFilteredMisorder(e Evidence, o openapi.Operation) []Judgement {
 		return nil
 	}
 	var parts []Judgement
-	values, left, ids := map[string]bool{}, maxFilteredOrders, e.identities(whole)
+	misordered, left, ids := map[string]bool{}, maxFilteredOrders, e.identities(whole) // misordered has the filters by parameter and value
 	promised, words, ok := o.OrderAsked(url.Values{})
 	c, known := openapi.ColumnOf(whole, promised.By)
 	if !ok || !promised.InProse || !known {
@@ -139,7 +170,7 @@ func findFilteredMisorder(e Evidence, o openapi.Operation) []Judgement {
 		if order, _, ok := o.OrderAsked(u.Query()); !ok || !order.InProse || left == 0 {
 			continue
 		}
-		isForeign := func(item []byte) bool { // PAG-07 judges items that do not belong there
+		isForeign := func(item []byte) bool { // PAG-07 judges lists with items that do not fit the filter
 			return !slices.Contains(ids, e.identity(item)) || slices.ContainsFunc(conditionsOf(s.calls[0]), func(c condition) bool { return !c.fits(e, item) })
 		}
 		if slices.ContainsFunc(s.items, isForeign) {
@@ -148,10 +179,10 @@ func findFilteredMisorder(e Evidence, o openapi.Operation) []Judgement {
 		left--
 		if j, found := findMisorder(e, s, promised, words); found {
 			parts = append(parts, j)
-			values[s.calls[0].Given["parameter"]+"="+s.calls[0].Given["value"]] = true
+			misordered[s.calls[0].Given["parameter"]+"="+s.calls[0].Given["value"]] = true
 		}
 	}
-	if len(values) < minDifferingViews {
+	if len(misordered) < minMisordered {
 		return nil
 	}
 	return parts
@@ -165,10 +196,8 @@ func findMisorder(e Evidence, s sequence, order openapi.Order, words string) (j 
 	}
 	words = clip(words)
 	at := c.Misplaced(order.Down)
-	if !order.Certain && at >= 0 {
-		if other := c.Misplaced(!order.Down); other < 0 {
-			at, order.Down = -1, !order.Down
-		}
+	if !order.Certain && at >= 0 && c.Misplaced(!order.Down) < 0 { // the document does not name the direction, and the list has the other one
+		at, order.Down = -1, !order.Down
 	}
 	if at >= 0 {
 		return judgeMisplacedItem(e, s, c, order, words, at)
@@ -193,8 +222,8 @@ func findMisorder(e Evidence, s sequence, order openapi.Order, words string) (j 
 	return Judgement{}, false
 }
 
-// maxFilteredOrders bounds the filtered lists whose order is judged.
-const maxFilteredOrders = 6
+// maxFilteredOrders bounds the filtered lists whose order is judged. minMisordered is how many of them must be out of order.
+const maxFilteredOrders, minMisordered = 6, 2
 
 // mayStartLater reports whether a sequence may begin after the first item of the list: it is an answer to a call that names a page.
 func mayStartLater(s sequence) bool {
@@ -212,8 +241,7 @@ func absentAt(c openapi.Column) int {
 	return slices.Index(c.Values, "")
 }
 
-// misplacedTie returns the index of an item that is out of order among items with equal values, whether their ids ascend or descend. It returns -1 if there
-// is none.
+// misplacedTie returns the index of an item that is out of order among items with equal values. Their ids may all ascend or all descend: then it returns -1.
 func misplacedTie(items [][]byte, c openapi.Column, identity string) int {
 	ids, ok := openapi.ColumnOf(items, identity)
 	if !ok || !ids.Exact() {
@@ -282,15 +310,15 @@ func (s sequence) failed(e Evidence, at int, reason, expected, got string) Judge
 	return j
 }
 
-// findIgnoredDirection finds lists that come in the same order, ascending or descending, although their values differ. known holds the sequences that were
-// judged before, by order.
-func findIgnoredDirection(s sequence, order openapi.Order, words string, known map[string]sequence) (j Judgement, found bool) {
+// findIgnoredDirection finds a list whose order is the same for both directions, ascending and descending, although its values differ. judged has the sequences
+// that were judged before, by their orders.
+func findIgnoredDirection(s sequence, order openapi.Order, words string, judged map[string]sequence) (j Judgement, found bool) {
 	if !order.Certain || len(s.calls) != 1 && s.calls[0].Given["reading"] == "" {
 		return Judgement{}, false
 	}
 	c, ok := openapi.ColumnOf(s.items, order.By)
 	if !ok || c.Exact() {
-		return Judgement{}, false // the order itself is judged
+		return Judgement{}, false // findMisorder judges values whose order is exact
 	}
 	u, _ := url.Parse(s.calls[0].Request.URL)
 	rest := restOfQuery(u, s.calls[0].Given["parameter"])
@@ -299,12 +327,12 @@ func findIgnoredDirection(s sequence, order openapi.Order, words string, known m
 	if order.Down {
 		mine, other = down, up
 	}
-	known[mine] = s
-	there, both := known[other]
-	if !both {
+	judged[mine] = s
+	opposite, known := judged[other]
+	if !known {
 		return Judgement{}, false
 	}
-	ids, others := openapi.Identities(s.items), openapi.Identities(there.items)
+	ids, others := openapi.Identities(s.items), openapi.Identities(opposite.items)
 	n := min(len(ids), len(others))
 	if n < 3 || !slices.Equal(ids[:n], others[:n]) || !someDiffer(c.Values[:n]) {
 		return Judgement{}, false

@@ -13,11 +13,11 @@ import (
 // This file judges, for PAG-06, values that the document promises to refuse, and that the node accepts or ignores. Without such a promise a node may
 // ignore them.
 
-// wrongWords are the words of documents for values that are not valid.
+// wrongWords matches the words by which documents call values invalid.
 const wrongWords = `(not valid|invalid|malformed|unparsable|unreadable|cannot be (read|parsed)|out of range|wrong|not allowed|falsch\w*|ungültig\w*|unzulässig\w*|nicht erlaubt\w*)`
 
-// findDroppedValues finds values of filters that the document promises to refuse, and that the node ignores. PAG-07 judges a filter that ignores good values
-// as well.
+// findDroppedValues finds values of filters that the document promises to refuse, and that the node ignores. If a filter ignores good values, too, PAG-07
+// judges it.
 func findDroppedValues(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	if !known {
@@ -92,7 +92,7 @@ func queryParameter(o openapi.Operation, name string) (openapi.Parameter, bool) 
 	return o.Parameters[i], true
 }
 
-// promisesRefusal reports whether the description of a parameter says that other values are answered 400 or 422.
+// promisesRefusal reports whether the description of a parameter says that values other than the described ones are answered 400 or 422.
 func promisesRefusal(description string) bool {
 	const others = `\b(others?|unknown|invalid|wrong|andere\w*|unbekannte?\w*|ungültig\w*|falsche?\w*)\b`
 	promise := regexp.MustCompile(`(?i)` + others + `[^.;]{0,60}\b(400|422)\b|\b(400|422)\b[^.;]{0,10}\b(for|if|bei|für|wenn)\b[^.;]{0,40}` + others)
@@ -123,7 +123,7 @@ func outsideVocabulary(x evidence.Exchange) bool {
 	return x.Given["try"] == string(evidence.OutsideEnum) || x.Label.Case() == "filter-bad"
 }
 
-// unreadable reports whether a value cannot be read as the type of its schema: a day that no calendar has, a word for a number or a date.
+// unreadable reports whether a value cannot be read as the type of its schema: a day that does not exist, or a word instead of a number or a date.
 func unreadable(s openapi.Schema, x evidence.Exchange) bool {
 	number, date := s.Type == "integer" || s.Type == "number", s.Format == "date" || s.Format == "date-time"
 	switch x.Given["try"] {

@@ -11,7 +11,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file compares the items of a list when it is read in different ways: in large pages, in small ones, filtered and sorted.
+// This file compares the readings of a list: in large pages, in small ones, filtered and sorted. A reading follows the pages of the list, one after the other.
 
 // headerOf returns the header of an answer as an http.Header.
 func headerOf(x evidence.Exchange) map[string][]string {
@@ -62,7 +62,7 @@ type completeList struct {
 	complete bool
 }
 
-// wholeReading returns the complete list, which is read once for many checks.
+// wholeReading returns the complete list, and keeps it for other checks.
 func wholeReading(e Evidence) (rd openapi.Reading, calls []evidence.Exchange, complete bool) {
 	list := remember(e.judged, "the complete list", func() completeList {
 		rd, calls, complete := readWhole(e)
@@ -105,8 +105,8 @@ func wholeList(e Evidence) (items [][]byte, ok bool) {
 	return items, complete
 }
 
-// isCompleteAnswer reports whether an answer has all items of its list. It must not name a further page. Its total, or a length below that of a full page, shows
-// that nothing is left; if the list was not read in pages and no page size was sent, it is enough that no page follows.
+// isCompleteAnswer reports whether an answer has all items of its list. Such an answer names no next page, and its total, or a length below that of a full page,
+// shows that no item is missing. If the list was not read in pages and no page size was sent, it is enough that no page follows.
 func isCompleteAnswer(e Evidence, x evidence.Exchange) bool {
 	listPage := listPageOf(e, x)
 	switch {
@@ -136,7 +136,7 @@ func isCompleteAnswer(e Evidence, x evidence.Exchange) bool {
 	return err == nil && len(listPage.Items) < len(first)
 }
 
-// lostItems returns the items of the complete list that fit and that a complete answer lacks. Items that have left the list since do not count.
+// lostItems returns the ids of the items of the complete list that fit a call, and that its answer lacks. It leaves out items that have left the list since.
 func lostItems(e Evidence, x evidence.Exchange, got []string, fits func(item []byte) bool) []string {
 	allItems, ok := wholeList(e)
 	if !ok {
@@ -154,8 +154,8 @@ func lostItems(e Evidence, x evidence.Exchange, got []string, fits func(item []b
 	return e.withoutDeparted(x, withoutRemoved(e, openapi.Missing(expected, got)))
 }
 
-// withoutDeparted returns the items without those that may have left a changing list before the answer came: no later answer holds them. If the total
-// changed, it also removes those that may have joined since: no earlier answer holds them.
+// withoutDeparted returns the items without those that may have left a changing list before the answer came, because no later answer has them. If the total
+// changed, it also removes those that may have joined the list after the answer, because no earlier answer has them.
 func (e Evidence) withoutDeparted(x evidence.Exchange, items []string) []string {
 	changed := len(items) > 0 && e.totalChanged()
 	if !changed && (len(items) == 0 || !e.anyPageChanged(x.Label)) {
@@ -166,19 +166,19 @@ func (e Evidence) withoutDeparted(x evidence.Exchange, items []string) []string 
 		if a.Label.Resource() != e.Roles.List || !success(a) || a.Label == x.Label || !isOrdinaryCall(a) {
 			continue
 		}
-		held := later
+		ids := later
 		if !a.Started.After(x.Started) {
-			held = earlier
+			ids = earlier
 		}
 		for _, id := range e.identities(itemsOrNone(e, a)) {
-			held[id] = true
+			ids[id] = true
 		}
 	}
 	return slices.DeleteFunc(items, func(item string) bool { return !later[item] || changed && !earlier[item] })
 }
 
-// judgeEmpty judges an empty answer to filters that some items fit. The items may have left a changing list before, and an empty page that links to a next
-// one is not the end.
+// judgeEmpty judges an empty answer to filters that some items fit. The items may have left a changing list before the answer, and an empty page that names a
+// next one is not the whole answer.
 func (e Evidence) judgeEmpty(x evidence.Exchange, j Judgement, all ...condition) Judgement {
 	if listPageOf(e, x).Next() != "" {
 		return Inapplicable("the filtered list begins with an empty page and goes on along a link").Seen(x.Label)
@@ -282,13 +282,13 @@ func findBrokenPage(e Evidence, calls []evidence.Exchange) (j Judgement, found b
 	return Judgement{}, false
 }
 
-// isFull reports whether a page has as many items as were asked for, so that it may have a next one.
+// isFull reports whether a page has as many items as were requested, so that a next page may follow.
 func isFull(x evidence.Exchange, page openapi.ListPage) bool {
 	size, err := strconv.Atoi(x.Given["size"])
 	return err != nil || len(page.Items) >= size
 }
 
-// judgeReadings judges two readings that disagree. If repeated readings agree, the list has changed meanwhile.
+// judgeReadings judges two readings that disagree. Repeated readings show whether the list changed meanwhile.
 func judgeReadings(e Evidence, f openapi.ReadingFaults, calls []evidence.Exchange) Judgement {
 	last := calls[len(calls)-1]
 	size := clip(last.Given["sizeParameter"] + "=" + last.Given["size"])
@@ -319,14 +319,14 @@ func recheckReadings(e Evidence, j Judgement) Judgement {
 	if j.Outcome != Fail {
 		return j
 	}
-	times := readingPairs(e)
-	label := func(time int) evidence.Label {
-		return e.Roles.List.With(evidence.ReadingCase("whole"+repeatSuffixes()[time-1], 1))
+	pairs := readingPairs(e)
+	label := func(n int) evidence.Label {
+		return e.Roles.List.With(evidence.ReadingCase("whole"+repeatSuffixes()[n-1], 1))
 	}
-	changed, always := false, len(times) > 1
-	for i := 1; i < len(times); i++ {
-		large, small, word := times[i][0], times[i][1], []string{"second", "third"}[i-1]
-		ended, moved := large.Ended() && small.Ended(), readingsDiffer(times[i-1], times[i])
+	changed, always := false, len(pairs) > 1
+	for i := 1; i < len(pairs); i++ {
+		large, small, word := pairs[i][0], pairs[i][1], []string{"second", "third"}[i-1]
+		ended, moved := large.Ended() && small.Ended(), readingsDiffer(pairs[i-1], pairs[i])
 		changed, always = changed || moved, always && ended && moved
 		switch complete := ended && len(large.Repeated()) == 0 && large.Against(small).Empty(); {
 		case complete && changed:
@@ -360,11 +360,11 @@ func readingPairs(e Evidence) [][2]openapi.Reading {
 	return out
 }
 
-// recordsChanged reports whether records came or went during the run.
+// recordsChanged reports whether records joined or left the list during the run.
 func recordsChanged(e Evidence) bool {
-	times := readingPairs(e)
-	for i := 1; i < len(times); i++ {
-		if readingsDiffer(times[i-1], times[i]) {
+	pairs := readingPairs(e)
+	for i := 1; i < len(pairs); i++ {
+		if readingsDiffer(pairs[i-1], pairs[i]) {
 			return true
 		}
 	}
@@ -380,7 +380,7 @@ func readingsDiffer(before, after [2]openapi.Reading) bool {
 	return onlyIn(after, before) || onlyIn(before, after)
 }
 
-// judgeSortedReadings judges the list in each order that was asked for: it must hold the same records.
+// judgeSortedReadings judges the list in each order that was requested: it must have the same records.
 func judgeSortedReadings(e Evidence, reference openapi.Reading, complete bool) []Judgement {
 	var parts []Judgement
 	for k := 1; ; k++ {
@@ -439,7 +439,7 @@ func judgeEndOfReadings(e Evidence) (j Judgement, judged bool) {
 	return Passed(ended...), len(ended) > 0
 }
 
-// findNamedEmptyPage judges a list whose document says that no page is empty: a page that another names must have items.
+// findNamedEmptyPage finds an empty page that the page before it names, although the document says that no page is empty.
 func findNamedEmptyPage(e Evidence) (j Judgement, found bool) {
 	o, described := operation(e, e.Roles.List)
 	for _, name := range readingNames(e) {

@@ -12,9 +12,9 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// This file compares objects inside records, such as the programme of a call, with the records of the same list that they mean.
+// This file compares objects inside records, such as the programme of a call, with the records of the same list that they refer to.
 
-// The bounds of the search: records, depth of a record, and how many records must show a fault.
+// The bounds of the search: records of the list, depth of a record, and how many references must show a fault.
 const (
 	maxReferring  = 500
 	maxDepth      = 5
@@ -28,14 +28,14 @@ type reference struct {
 }
 
 // findFalseReferences finds objects that name a record of the list, and contradict it or spell its id in another way. An object with an id may also mean
-// something else, such as a subject with a number. So two objects at the same path must share a text with the
-// record of their id that no other record has there.
+// something else, such as a subject with a number. So two objects at the same path must share a text with the record of their id, and no other record may
+// have this text.
 func findFalseReferences(e Evidence) []Judgement {
 	items, complete := wholeList(e)
 	if !complete || e.unsteady() || len(items) > maxReferring || e.Roles.Detail == "" {
 		return nil
 	}
-	records, respelled := map[string]map[string]any{}, map[string][]string{}
+	records, idsByPlainID := map[string]map[string]any{}, map[string][]string{}
 	var all []reference
 	for _, item := range items {
 		var object map[string]any
@@ -44,14 +44,14 @@ func findFalseReferences(e Evidence) []Judgement {
 		}
 		id := e.identity(item)
 		records[id] = object
-		respelled[plainID(id)] = append(respelled[plainID(id)], id)
+		idsByPlainID[plainID(id)] = append(idsByPlainID[plainID(id)], id)
 		for _, name := range slices.Sorted(maps.Keys(object)) {
 			all = append(all, referencesIn(object[name], name, id, e.identityMember(), 1)...)
 		}
 	}
 	owners := textOwners(records, e.identityMember())
 	agreeing, opposing, misspelled := map[string]int{}, map[string][]Subject{}, map[string][]Subject{}
-	hard := map[string]int{} // by path and member: in how many references the value is that of another record, so both members have one vocabulary
+	hard := map[string]int{} // by path and member, the references whose value is that of another record: then reference and record use one vocabulary
 	label := e.exchange(evidence.ListOperation.With(evidence.OK)).Label
 	for _, r := range all {
 		if r.id == r.from { // another version or language of the record itself
@@ -59,7 +59,7 @@ func findFalseReferences(e Evidence) []Judgement {
 		}
 		target, known := records[r.id]
 		if !known {
-			if ids := respelled[plainID(r.id)]; len(ids) == 1 && ids[0] != r.from && sharesName(r.object, ids[0], owners) {
+			if ids := idsByPlainID[plainID(r.id)]; len(ids) == 1 && ids[0] != r.from && sharesName(r.object, ids[0], owners) {
 				misspelled[r.path] = append(misspelled[r.path], Subject{Name: clip("item " + quote(r.from) + " $." + r.path), Label: label, Expected: quote(ids[0]), Got: quote(r.id)})
 			}
 			continue
@@ -68,15 +68,17 @@ func findFalseReferences(e Evidence) []Judgement {
 			agreeing[r.path]++
 		}
 		for _, name := range slices.Sorted(maps.Keys(r.object)) {
-			theirs, both := target[name]
-			if mine := r.object[name]; both && name != e.identityMember() && !mayChange(name) && !abbreviates(mine, theirs) && !abbreviates(theirs, mine) {
-				at := r.path + "." + name
-				isOfRecords := func(record map[string]any) bool { return abbreviates(mine, record[name]) && record[name] != nil }
-				if opposed(wordsOf(mine), theirs) && slices.ContainsFunc(slices.Collect(maps.Values(records)), isOfRecords) {
-					hard[at]++
-				}
-				opposing[at] = append(opposing[at], Subject{Name: clip("item " + quote(r.from) + " $." + at), Label: label, Expected: "as in the record " + quote(r.id), Got: valueOf(mine)})
+			right, inBoth := target[name]
+			value := r.object[name]
+			if !inBoth || name == e.identityMember() || mayChange(name) || abbreviates(value, right) || abbreviates(right, value) {
+				continue
 			}
+			at := r.path + "." + name
+			isOfRecord := func(record map[string]any) bool { return abbreviates(value, record[name]) && record[name] != nil }
+			if opposed(wordsOf(value), right) && slices.ContainsFunc(slices.Collect(maps.Values(records)), isOfRecord) {
+				hard[at]++
+			}
+			opposing[at] = append(opposing[at], Subject{Name: clip("item " + quote(r.from) + " $." + at), Label: label, Expected: "as in the record " + quote(r.id), Got: valueOf(value)})
 		}
 	}
 	return referenceFaults(agreeing, opposing, misspelled, hard)
@@ -131,7 +133,7 @@ func referencesIn(value any, path, from, member string, depth int) []reference {
 // A placedText is a text in a member of a record.
 type placedText struct{ member, text string }
 
-// textOwners returns which record has a text in a member other than the id. The owner is empty if several have it, such as a funder or a country.
+// textOwners returns the id of the record that has a text in a member other than the id. It is "" if several records have the text, such as the name of a country.
 func textOwners(records map[string]map[string]any, member string) map[placedText]string {
 	owners := map[placedText]string{}
 	for id, record := range records {
@@ -152,7 +154,7 @@ func textOwners(records map[string]map[string]any, member string) map[placedText
 	return owners
 }
 
-// sharesName reports whether an object has a long text that only one record has in this member.
+// sharesName reports whether an object has a long text that only the record with the id has in this member.
 func sharesName(object map[string]any, id string, owners map[placedText]string) bool {
 	for name, value := range object {
 		isOwn := func(text string) bool { return owners[placedText{name, text}] == id }
@@ -163,7 +165,7 @@ func sharesName(object map[string]any, id string, owners map[placedText]string) 
 	return false
 }
 
-// namesIn returns the texts in a value that are long enough for a name, and no times.
+// namesIn returns the texts in a value that are long enough for a name, except times.
 func namesIn(value any, depth int) []string {
 	const shortest = 8
 	var out []string
@@ -188,7 +190,7 @@ func namesIn(value any, depth int) []string {
 	return out
 }
 
-// wordsOf returns a value with null for its numbers, flags and times: those of a reference may be its own, such as a share of the budget.
+// wordsOf returns a value with null for its numbers, flags and times. They may describe the reference itself, such as a share of the budget.
 func wordsOf(value any) any {
 	switch value := value.(type) {
 	case string:
@@ -212,7 +214,7 @@ func wordsOf(value any) any {
 	return nil
 }
 
-// mayChange reports whether a copy of a member may be of another time than the record.
+// mayChange reports whether a member of a reference may differ from the record, by its name: it may be older, or describe the reference.
 func mayChange(name string) bool {
 	return volatile(name) || changingName().MatchString(name)
 }

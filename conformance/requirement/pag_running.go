@@ -44,8 +44,8 @@ func judgeRunningCalls(e Evidence) []Judgement {
 	return parts
 }
 
-// judgeRunning finds calls that are over among those that run. selects is true if the filter leaves out some calls. Such a filter may use another day than
-// today, as test systems and copies of yesterday's data do: then all calls of the answer run at one instant.
+// judgeRunning finds calls that are over in the answer to runningCalls=true. selects is true if the filter leaves out some calls. Such a filter may use another
+// day than today, as test systems and copies of yesterday's data do: then there is an instant at which all calls of the answer run.
 func judgeRunning(x evidence.Exchange, items [][]byte, selects bool) Judgement {
 	now := answeredAt(x)
 	var over []Subject
@@ -77,8 +77,8 @@ func judgeRunning(x evidence.Exchange, items [][]byte, selects bool) Judgement {
 		About(over...).bounded()
 }
 
-// judgeBegun finds calls that have not begun among those that run, if the document says that a running call has begun: the published text can also be read
-// in another way.
+// judgeBegun finds calls that have not begun in the answer to runningCalls=true, if the document says that a running call has begun. The published text
+// alone can also be read in another way.
 func judgeBegun(e Evidence, x evidence.Exchange, items [][]byte) []Judgement {
 	o, _ := operation(e, e.Roles.List)
 	p, described := queryParameter(o, "runningCalls")
@@ -104,7 +104,7 @@ func judgeBegun(e Evidence, x evidence.Exchange, items [][]byte) []Judgement {
 			ahead = append(ahead, Subject{Name: fmt.Sprintf("%s $[%d].callStages", callInWords(x), i), Label: x.Label, Expected: "a start in the past", Got: first.Format(time.RFC3339)})
 		}
 	}
-	if len(ahead) == 0 || begin.Before(end) { // or another day is today, as in a test system
+	if len(ahead) == 0 || begin.Before(end) { // a test system may use another day than today, on which all calls run
 		return nil
 	}
 	return []Judgement{Failed(fmt.Sprintf("runningCalls=true gives %d of %d calls that have not begun", len(ahead), len(items)), "calls that have begun, as the document says", ahead[0].Got).

@@ -10,15 +10,15 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file judges searches in texts, for PAG-07: what the document says of the parameter, and what no search may do.
+// This file judges searches in texts, for PAG-07, by what the document says of the parameter, and by what no search may do.
 
 // searchPromise is what the document says of a search.
 type searchPromise struct {
 	contains bool // a text with the word anywhere in it matches
-	anyCase  bool
-	anyText  bool // in every language
-	lenient  bool // fuzzy searches and wildcards give more
-	onlyIn   bool // the document says that the search reads this member, and names no other
+	anyCase  bool // upper and lower case match
+	anyText  bool // texts in every language match
+	lenient  bool // fuzzy searches and wildcards give more items
+	onlyIn   bool // the search reads the member that the word comes from, and no other
 	exact    bool // the parameter takes the whole value of a member, such as a keyword, and not a word of any text
 }
 
@@ -82,15 +82,13 @@ func judgeSearch(e Evidence, x evidence.Exchange) Judgement {
 		}
 		return Passed(x.Label)
 	case "expression": // it is sent only if the document says that the text is taken literally
-		i := slices.IndexFunc(items, func(item []byte) bool { return e.identity(item) == x.Given["id"] })
-		if i >= 0 && !promise.lenient && !strings.Contains(strings.ToLower(string(items[i])), strings.ToLower(value)) {
+		if !promise.lenient && findsWithoutText(e, x, items) {
 			return expect(x, "items with the dot itself").failed("a search takes its text for a regular expression, and the document says that it is literal: "+call+" finds "+quote(x.Given["word"]), "item "+quote(x.Given["id"])).
 				Hinting("compare texts, or quote the text before it becomes an expression: re.escape, Pattern.quote, regexp.QuoteMeta")
 		}
 		return Passed(x.Label)
 	case "pattern":
-		i := slices.IndexFunc(items, func(item []byte) bool { return e.identity(item) == x.Given["id"] })
-		if i >= 0 && !promise.lenient && !strings.Contains(strings.ToLower(string(items[i])), strings.ToLower(value)) {
+		if !promise.lenient && findsWithoutText(e, x, items) {
 			return expect(x, "items with the characters % and _ themselves").failed("a search takes "+patternSign(value)+" for a wildcard: "+call+" finds "+quote(x.Given["word"]), "item "+quote(x.Given["id"])).
 				Hinting("escape %, _ and the escape character before a text becomes the operand of LIKE")
 		}
@@ -114,7 +112,7 @@ func judgeSearch(e Evidence, x evidence.Exchange) Judgement {
 	if !isCompleteAnswer(e, x) {
 		return Passed(x.Label)
 	}
-	has := func(item []byte) bool {
+	mustBeFound := func(item []byte) bool { // the item with the word; other items only if the document says where the node searches, and how
 		if !promise.contains || !promise.onlyIn {
 			return e.identity(item) == x.Given["id"]
 		}
@@ -129,10 +127,16 @@ func judgeSearch(e Evidence, x evidence.Exchange) Judgement {
 			return strings.Contains(text, value)
 		})
 	}
-	if lost := lostItems(e, x, e.identities(items), has); len(lost) > 0 {
+	if lost := lostItems(e, x, e.identities(items), mustBeFound); len(lost) > 0 {
 		return e.blockIfPagesLose(itemLoss(x, "the search "+call, lost, len(lost)+len(items)))
 	}
 	return Passed(x.Label)
+}
+
+// findsWithoutText reports whether a search found the item that its text was made from, although the item does not contain the text.
+func findsWithoutText(e Evidence, x evidence.Exchange, items [][]byte) bool {
+	i := slices.IndexFunc(items, func(item []byte) bool { return e.identity(item) == x.Given["id"] })
+	return i >= 0 && !strings.Contains(strings.ToLower(string(items[i])), strings.ToLower(x.Given["value"]))
 }
 
 // patternSign returns the wildcard of LIKE in a value.

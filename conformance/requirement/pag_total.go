@@ -1,7 +1,9 @@
 package requirement
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"net/url"
 	"regexp"
 	"slices"
@@ -21,10 +23,11 @@ func totalOf(e Evidence, x evidence.Exchange) (total int, place string, ok bool)
 	return openapi.Total(headerOf(x), text)
 }
 
-// judgeTotal finds a total of the list that is not the number of its items. The list may show only its first page, unless its pages were read to the end.
+// judgeTotal finds a total of the list that is not the number of its items. A greater total is right if the answer is only the first page. So it is compared
+// with all pages, if they were read.
 func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement, found bool) {
 	total, place, ok := totalOf(e, list)
-	if !ok || list.Response.Truncated || total == len(items) {
+	if !ok || list.Response.Truncated || total == len(items) || countsGroups(items, total) {
 		return Judgement{}, false
 	}
 	want := Subject{Name: callName(list) + " " + place, Label: list.Label, Expected: strconv.Itoa(len(items))}
@@ -38,8 +41,8 @@ func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement
 		}
 		return j, true
 	}
-	if x, read := readingOf(e, "whole"); len(read) > 0 {
-		if n := len(openapi.Missing(x.Items(), nil)); x.Ended() && n < total {
+	if rd, calls := readingOf(e, "whole"); len(calls) > 0 {
+		if n := countDistinct(rd.Items()); rd.Ended() && n < total {
 			j := want.failed(fmt.Sprintf("the list says that it has %s, and %d came on all of its pages", evidence.Count(total, "item"), n), strconv.Itoa(total)).Hinting(hint)
 			if !describesTotal(e, place) || estimate || e.anyPageChanged(list.Label) {
 				j.Outcome = Warn
@@ -54,16 +57,40 @@ func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement
 	for _, v := range values {
 		walked = append(walked, p.ByValue[v].Items...)
 	}
-	if !ended || !p.Faults().Empty() || len(openapi.Missing(walked, nil)) >= total {
+	if !ended || !p.Faults().Empty() || countDistinct(walked) >= total {
 		return Judgement{}, false // the rest is on other pages, or PAG-03 says what is lost
 	}
 	return want.warned(reason+" on all of its pages", strconv.Itoa(total)).Hinting(hint), true
 }
 
+// countsGroups reports whether a total counts what the items count: the items are groups of a statistic, and a number of each adds up to the total.
+func countsGroups(items [][]byte, total int) bool {
+	sums, counted := map[string]int{}, map[string]int{} // by member
+	for _, item := range items {
+		var group map[string]any
+		if json.Unmarshal(item, &group) != nil {
+			return false
+		}
+		for name, value := range group {
+			if n, isNumber := value.(float64); isNumber && n >= 0 && n == math.Trunc(n) && n <= float64(total) {
+				sums[name] += int(n)
+				counted[name]++
+			}
+		}
+	}
+	for name, sum := range sums {
+		if sum == total && counted[name] == len(items) && len(items) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// countDistinct returns the number of different items.
+func countDistinct(items []string) int { return len(openapi.Missing(items, nil)) }
+
 // judgeTotals compares the totals of filtered and of shortened lists with their items.
 func judgeTotals(e Evidence) []Judgement {
-	const hint = countHint
-	var parts []Judgement
 	plain := e.exchange(evidence.ListOperation.With(evidence.OK))
 	plainTotal, plainPlace, hasTotal := totalOf(e, plain)
 	if hasTotal && !describesTotal(e, plainPlace) {
@@ -72,23 +99,23 @@ func judgeTotals(e Evidence) []Judgement {
 	if isInexact(e, plainPlace) {
 		return nil
 	}
-	hasTotal = hasTotal && !strings.HasSuffix(plainPlace, "recordsTotal") // recordsTotal counts the items before the filter
-	allItems, complete := wholeList(e)
-	countsItems := hasTotal && complete && plainTotal == len(allItems)
-	answers := listAnswers(e)
-	o, _ := operation(e, e.Roles.List)
-	cut := map[int]bool{} // the lengths at which the node cuts pages, although more was requested
-	_, pages := readingOf(e, "whole")
-	for _, x := range slices.Concat(answers, pages) {
-		total, _, known := totalOf(e, x)
-		if n := len(listPageOf(e, x).Items); known && total > n && queryWithoutPage(o, x) == "" && requestedSize(o, x) > n {
-			cut[n] = true
-		}
+	if !hasTotal || strings.HasSuffix(plainPlace, "recordsTotal") { // recordsTotal counts the items before the filter
+		plainTotal = -1
 	}
-	for _, x := range answers {
+	allItems, complete := wholeList(e)
+	countsItems := complete && plainTotal == len(allItems) // the total of the list is the number of its items
+	return withoutRepeats(append(judgeTotalsOfAnswers(e, plain.Label, plainTotal, countsItems), judgeTotalsOfReadings(e, plainTotal, countsItems)...))
+}
+
+// judgeTotalsOfAnswers compares the total of each answer that is the only page of its list with the items of the answer. plainTotal is the total of the list
+// without parameters, -1 if it is not known.
+func judgeTotalsOfAnswers(e Evidence, plain evidence.Label, plainTotal int, countsItems bool) []Judgement {
+	var parts []Judgement
+	cut := cutLengths(e)
+	for _, x := range listAnswers(e) {
 		listPage := listPageOf(e, x)
 		total, place, ok := totalOf(e, x)
-		if !ok || x.Label == plain.Label || !listPage.Listed || !isOnlyPage(e, x, len(listPage.Items)) || cut[len(listPage.Items)] || total == len(listPage.Items) || isInexact(e, place) {
+		if !ok || x.Label == plain || !listPage.Listed || !isOnlyPage(e, x, len(listPage.Items)) || cut[len(listPage.Items)] || total == len(listPage.Items) || isInexact(e, place) {
 			continue
 		}
 		if listPage.Next() != "" && !(x.Given["search"] != "" && countsItems && total == plainTotal && hasFullPages(e)) {
@@ -97,12 +124,32 @@ func judgeTotals(e Evidence) []Judgement {
 		want := Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: strconv.Itoa(len(listPage.Items))}
 		reason := fmt.Sprintf("%s says that it has %s, and %d came", callInWords(x), evidence.Count(total, "item"), len(listPage.Items))
 		switch {
-		case total < len(listPage.Items), countsItems, hasTotal && total == plainTotal && isFilteredCall(x):
-			parts = append(parts, want.failed(reason, strconv.Itoa(total)).Hinting(hint))
+		case total < len(listPage.Items), countsItems, total == plainTotal && isFilteredCall(x):
+			parts = append(parts, want.failed(reason, strconv.Itoa(total)).Hinting(countHint))
 		default:
-			parts = append(parts, want.warned(reason, strconv.Itoa(total)).Hinting(hint))
+			parts = append(parts, want.warned(reason, strconv.Itoa(total)).Hinting(countHint))
 		}
 	}
+	return parts
+}
+
+// cutLengths returns the lengths at which the node cuts pages of the list without a filter, although more items were requested.
+func cutLengths(e Evidence) map[int]bool {
+	o, _ := operation(e, e.Roles.List)
+	out := map[int]bool{}
+	_, pages := readingOf(e, "whole")
+	for _, x := range slices.Concat(listAnswers(e), pages) {
+		total, _, known := totalOf(e, x)
+		if n := len(listPageOf(e, x).Items); known && total > n && queryWithoutPage(o, x) == "" && requestedSize(o, x) > n {
+			out[n] = true
+		}
+	}
+	return out
+}
+
+// judgeTotalsOfReadings compares the greatest total that the pages of each reading name with the items on these pages.
+func judgeTotalsOfReadings(e Evidence, plainTotal int, countsItems bool) []Judgement {
+	var parts []Judgement
 	for _, name := range readingNames(e) {
 		rd, calls := readingOf(e, name)
 		if len(calls) == 0 {
@@ -115,21 +162,21 @@ func judgeTotals(e Evidence) []Judgement {
 		for _, s := range rd.Pages {
 			most = max(most, s.Total)
 		}
-		if n := len(openapi.Missing(rd.Items(), nil)); most >= 0 && most < n {
-			x := calls[len(calls)-1]
-			parts = append(parts, Subject{Name: callInWords(x), Label: x.Label, Expected: "at least " + strconv.Itoa(n)}.
-				failed(fmt.Sprintf("the list says that it has %s, and %d came on %s", evidence.Count(most, "item"), n, evidence.Count(len(calls), "page")), strconv.Itoa(most)).Hinting(hint))
-		} else if hasTotal && most == plainTotal && n < most && rd.Ended() && isFilteredCall(calls[0]) {
-			x := calls[0]
-			parts = append(parts, Subject{Name: callInWords(x), Label: x.Label, Expected: strconv.Itoa(n)}.
-				failed(fmt.Sprintf("the filtered list says that it has %s, as the whole list does, and %d came on all of its pages", evidence.Count(most, "item"), n), strconv.Itoa(most)).Hinting(hint))
-		} else if countsItems && most > n && rd.Ended() && isFilteredCall(calls[0]) && !e.unsteady() {
-			x := calls[0]
-			parts = append(parts, Subject{Name: callInWords(x), Label: x.Label, Expected: strconv.Itoa(n)}.
-				failed(fmt.Sprintf("the filtered list says that it has %s, and %d came on all of its pages", evidence.Count(most, "item"), n), strconv.Itoa(most)).Hinting(hint))
+		first, last := calls[0], calls[len(calls)-1]
+		isFiltered := rd.Ended() && isFilteredCall(first)
+		switch n := countDistinct(rd.Items()); {
+		case most >= 0 && most < n:
+			parts = append(parts, Subject{Name: callInWords(last), Label: last.Label, Expected: "at least " + strconv.Itoa(n)}.
+				failed(fmt.Sprintf("the list says that it has %s, and %d came on %s", evidence.Count(most, "item"), n, evidence.Count(len(calls), "page")), strconv.Itoa(most)).Hinting(countHint))
+		case isFiltered && n < most && most == plainTotal:
+			parts = append(parts, Subject{Name: callInWords(first), Label: first.Label, Expected: strconv.Itoa(n)}.
+				failed(fmt.Sprintf("the filtered list says that it has %s, as the whole list does, and %d came on all of its pages", evidence.Count(most, "item"), n), strconv.Itoa(most)).Hinting(countHint))
+		case isFiltered && n < most && countsItems && !e.unsteady():
+			parts = append(parts, Subject{Name: callInWords(first), Label: first.Label, Expected: strconv.Itoa(n)}.
+				failed(fmt.Sprintf("the filtered list says that it has %s, and %d came on all of its pages", evidence.Count(most, "item"), n), strconv.Itoa(most)).Hinting(countHint))
 		}
 	}
-	return withoutRepeats(parts)
+	return parts
 }
 
 // hasFullPages reports whether all pages of the list but the last are equally long, so that a shorter one is the last.
@@ -209,8 +256,8 @@ func requestedSize(o openapi.Operation, x evidence.Exchange) int {
 	return 0
 }
 
-// isOnlyPage reports whether an answer begins with the first item and has fewer items than were requested; a request without a size is compared with
-// the list without parameters.
+// isOnlyPage reports whether an answer begins with the first item of its list and has fewer items than were requested. If no size was requested, it must have
+// fewer items than the list without parameters.
 func isOnlyPage(e Evidence, x evidence.Exchange, items int) bool {
 	o, _ := operation(e, e.Roles.List)
 	u, err := url.Parse(x.Request.URL)

@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // judgeTotalsOfFilters compares the total under several filters, or several values of one, with the records of the complete list that fit, for PAG-01. Only
-// such a query may count rows of a join more than once. Each value alone must have the expected total, which shows what the filter means.
+// such a query may count a record several times, by the rows of a join. Each value alone must have the right total: this shows what the filter means.
 func judgeTotalsOfFilters(e Evidence) []Judgement {
 	if !slices.ContainsFunc(listAnswers(e), hasSeveralConditions) || e.unsteady() {
 		return nil
@@ -28,11 +29,11 @@ func judgeTotalsOfFilters(e Evidence) []Judgement {
 		return n
 	}
 	type value struct{ parameter, value string }
-	known := map[value]bool{}
+	isRight := map[value]bool{} // whether the value alone has the right total
 	for _, x := range listAnswers(e) {
 		all := conditionsOf(x)
 		if total, _, ok := totalOf(e, x); ok && success(x) && len(all) == 1 && all[0].bound == "" && all[0].or == "" && total > 0 {
-			known[value{all[0].parameter, all[0].value}] = total == count(func(item []byte) bool { return all[0].fits(e, item) })
+			isRight[value{all[0].parameter, all[0].value}] = total == count(func(item []byte) bool { return all[0].fits(e, item) })
 		}
 	}
 	var s survey
@@ -40,12 +41,9 @@ func judgeTotalsOfFilters(e Evidence) []Judgement {
 		all := conditionsOf(x)
 		total, place, ok := totalOf(e, x)
 		if !ok || !success(x) || !hasSeveralConditions(x) || !describesTotal(e, place) || isInexact(e, place) || strings.HasSuffix(place, "recordsTotal") || slices.ContainsFunc(all, func(c condition) bool {
-			return c.bound != "" || slices.ContainsFunc(c.values(), func(v string) bool { return !known[value{c.parameter, v}] })
+			return c.bound != "" || slices.ContainsFunc(c.values(), func(v string) bool { return !isRight[value{c.parameter, v}] })
 		}) {
 			continue
-		}
-		hasValue := func(item []byte, c condition) func(v string) bool {
-			return func(v string) bool { return slices.Contains(e.memberValues(item, c.member), v) }
 		}
 		every := count(func(item []byte) bool {
 			return !slices.ContainsFunc(all, func(c condition) bool { return !c.fits(e, item) })
@@ -53,12 +51,10 @@ func judgeTotalsOfFilters(e Evidence) []Judgement {
 		some := count(func(item []byte) bool {
 			return slices.ContainsFunc(all, func(c condition) bool { return c.fits(e, item) })
 		})
-		both := count(func(item []byte) bool { // all values, also those of one filter
-			return !slices.ContainsFunc(all, func(c condition) bool {
-				return slices.ContainsFunc(c.values(), func(v string) bool { return !hasValue(item, c)(v) })
-			})
+		allValues := count(func(item []byte) bool { // items that have all values, also all those of one filter
+			return !slices.ContainsFunc(all, func(c condition) bool { return len(openapi.Missing(c.values(), e.memberValues(item, c.member))) > 0 })
 		})
-		if total == every || total == some || total == both {
+		if total == every || total == some || total == allValues {
 			continue
 		}
 		s.add("totals of filters", Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: strconv.Itoa(every)}.
@@ -102,7 +98,7 @@ func judgeTotalsOfUnions(e Evidence) []Judgement {
 	return s.faults
 }
 
-// answersToValue returns the total under one value of a filter, and what identifies the items in all answers to it.
+// answersToValue returns the total under one value of a filter, and the ids of the items in all answers to it.
 func answersToValue(e Evidence, parameter, value string) (total int, items map[string]bool) {
 	items = map[string]bool{}
 	for _, x := range listAnswers(e) {

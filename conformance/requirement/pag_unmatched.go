@@ -11,13 +11,13 @@ import (
 
 // This file judges filters that no member of the items is named after, for PAG-07: their values must not all give the whole list.
 
-// maxUnmatchedValues is how many values of such a filter are tried at most.
+// maxUnmatchedValues bounds the values that are tried for such a filter.
 const maxUnmatchedValues = 3
 
-// unmatchedFilters finds such filters that have no effect. It fails one only if some item surely does not match: the value is made up, or the only member whose path
-// ends in the name of the parameter has other values. Otherwise all items may match each value of a vocabulary, which gets a
-// warning, as does a filter by which other values match, too, such as those that begin with it.
-func unmatchedFilters(e Evidence) []Judgement {
+// findUnmatchedFilters finds filters that no member is named after, and that have no effect. A filter fails only if some item surely does not match: the value
+// is made up, or the only member whose path ends in the name of the parameter has other values. It gets a warning if the values come from the
+// vocabulary, because all items may match each of them, and if the filter matches more than its value, such as all values that begin with it.
+func findUnmatchedFilters(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	whole, complete := wholeList(e)
 	if !known || !complete || len(whole) < 3 || e.unsteady() {
@@ -35,7 +35,7 @@ func unmatchedFilters(e Evidence) []Judgement {
 		}
 		last, more := calls[len(calls)-1], o.SelectsMore(p)
 		if more && last.Given["unmatched"] == "listed" {
-			continue // each word may stand for the others
+			continue // a value that matches more may also match the other values
 		}
 		subject := Subject{Name: callInWords(last), Label: last.Label, Expected: "a part of the list"}
 		reason := "the described filter " + clip(p.Name) + " has no effect: the whole list comes with " + strings.Join(values[:len(values)-1], ", with ") + " and with " + values[len(values)-1]
@@ -49,7 +49,7 @@ func unmatchedFilters(e Evidence) []Judgement {
 			continue
 		}
 		if more {
-			j.Outcome = Warn // how much more matches, the document need not say
+			j.Outcome = Warn // the document need not say how much more matches
 		}
 		parts = append(parts, j.Hinting("apply the filter that the document describes; check that the bound name is the declared one").Seen(callLabels(calls)...))
 	}
@@ -62,11 +62,11 @@ func uselessFilter(e Evidence) (Judgement, bool) {
 	if !skipped || why.Kind != evidence.NotApplicable {
 		return Judgement{}, false
 	}
-	j := gather(withoutRepeats(unmatchedFilters(e))...)
+	j := gather(withoutRepeats(findUnmatchedFilters(e))...)
 	return j, j.Outcome == Fail
 }
 
-// wholeAnswers returns the calls with values of a filter if each of them gave the whole list.
+// wholeAnswers returns the calls with values of a filter; nil unless each of them gave the whole list.
 func wholeAnswers(e Evidence, p openapi.Parameter, whole [][]byte) (calls []evidence.Exchange) {
 	ids := e.identities(whole)
 	for n := range maxUnmatchedValues {
@@ -74,9 +74,9 @@ func wholeAnswers(e Evidence, p openapi.Parameter, whole [][]byte) (calls []evid
 		if !sent {
 			continue
 		}
-		sheet := listPageOf(e, x)
-		if !success(x) || !sheet.Listed || slices.ContainsFunc(itemsOrNone(e, x), e.isAnonymous) || len(sheet.Items) < 3 ||
-			len(openapi.Missing(sheet.Items, ids)) > 0 || !isCompleteAnswer(e, x) && sheet.Total != len(whole) || isCompleteAnswer(e, x) && len(sheet.Items) != len(whole) {
+		listPage := listPageOf(e, x)
+		if !success(x) || !listPage.Listed || slices.ContainsFunc(itemsOrNone(e, x), e.isAnonymous) || len(listPage.Items) < 3 ||
+			len(openapi.Missing(listPage.Items, ids)) > 0 || !hasLength(e, x, len(whole)) {
 			return nil
 		}
 		calls = append(calls, x)
@@ -84,17 +84,26 @@ func wholeAnswers(e Evidence, p openapi.Parameter, whole [][]byte) (calls []evid
 	return calls
 }
 
-// contradictsAll reports whether the items have other values than those of the calls: for each call some item has the only member whose path ends in the name of the
-// parameter, and its values do not contain the value.
+// hasLength reports whether the list of an answer has n items in all: by the items of a complete answer, and otherwise by its total.
+func hasLength(e Evidence, x evidence.Exchange, n int) bool {
+	listPage := listPageOf(e, x)
+	if isCompleteAnswer(e, x) {
+		return len(listPage.Items) == n
+	}
+	return listPage.Total == n
+}
+
+// contradictsAll reports whether each call has a value that some item lacks: the item has the only member whose path ends in the name of the parameter, and
+// its values do not contain the value.
 func contradictsAll(e Evidence, p openapi.Parameter, whole [][]byte, calls []evidence.Exchange) bool {
 	member, ok := openapi.MembersOf(whole).Ending(p.Name)
 	if !ok {
 		return false
 	}
-	some := slices.ContainsFunc(calls, func(x evidence.Exchange) bool { // the values of the vocabulary are those of the member
+	isComparable := slices.ContainsFunc(calls, func(x evidence.Exchange) bool { // values of a vocabulary show nothing unless items have one of them
 		return x.Given["unmatched"] != "listed" || slices.ContainsFunc(whole, func(item []byte) bool { return containsFold(e.memberValues(item, member), x.Given["value"]) })
 	})
-	return some && !slices.ContainsFunc(calls, func(x evidence.Exchange) bool {
+	return isComparable && !slices.ContainsFunc(calls, func(x evidence.Exchange) bool {
 		return !slices.ContainsFunc(whole, func(item []byte) bool {
 			values := e.memberValues(item, member)
 			return len(values) > 0 && !containsPart(values, x.Given["value"])
@@ -102,7 +111,7 @@ func contradictsAll(e Evidence, p openapi.Parameter, whole [][]byte, calls []evi
 	})
 }
 
-// allHave reports whether every item contains the values of all calls, wherever they are.
+// allHave reports whether every item contains the values of all calls, in any member.
 func allHave(whole [][]byte, calls []evidence.Exchange) bool {
 	return !slices.ContainsFunc(whole, func(item []byte) bool {
 		text := strings.ToLower(string(item))
@@ -124,10 +133,10 @@ func isAboutForm(text string) bool {
 		`\b(felder\w*|attribute\w*|spalten|champs|colonnes|campi|r\x{e9}ponse|langues?|lingua|immer|stets|bundesweit\w*|gruppier\w*|protokoll\w*|antragsberechtigt\w*|nur (wirksam|relevant|verwendet|ausgewertet|wenn|falls|in verbindung)|antwort\w*|sprachen?|übersetz\w*|auch|zusätzlich\w*|aufrufer\w*|ignoriert|wirkungslos|ohne wirkung|ähnlich\w*|bevorzug\w*|mindestens|zusammen mit|kombin\w*)\b`).MatchString(text)
 }
 
-// otherDefaults finds parameters whose documented default is not the real one, for PAG-07: the complete list without the parameter has other items than with the
+// findWrongDefaults finds parameters whose documented default is not the real one, for PAG-07: the complete list without the parameter has other items than with the
 // default. "The default value represents what would be assumed by the consumer of the input as the value of the schema if one is not provided" (OAS 3.0.3, Schema
 // Object).
-func otherDefaults(e Evidence) []Judgement {
+func findWrongDefaults(e Evidence) []Judgement {
 	o, known := operation(e, e.Roles.List)
 	whole, complete := wholeList(e)
 	if !known || !complete || len(whole) < 2 || e.unsteady() {

@@ -4,9 +4,10 @@ import (
 	"github.com/rin-network/rin/conformance/evidence"
 )
 
-// unpublishedCases returns the cases of the list with switches that show what is not published.
+// unpublishedCases returns the cases of the list with parameters that show unpublished records in other software.
 func unpublishedCases() []evidence.Case { return []evidence.Case{"unpublished-1", "unpublished-2"} }
 
+// unpublishedLabels returns the labels of [unpublishedCases] on the list of calls.
 func unpublishedLabels() []evidence.Label {
 	var out []evidence.Label
 	for _, c := range unpublishedCases() {
@@ -15,9 +16,9 @@ func unpublishedLabels() []evidence.Label {
 	return out
 }
 
-// shownBySwitch finds records that the complete list lacks, in the list with a switch that the document does not describe. Records that are not for clients,
-// as they say themselves, are failures. Others may be left out of the list for another reason, such as archived ones.
-func shownBySwitch(e Evidence) []Judgement {
+// findUnpublishedRecords finds records that the list has only with a parameter that the document does not describe. A record that says itself that it is
+// hidden is a failure. The list may leave out other records, such as archived ones, for another reason: they are a warning.
+func findUnpublishedRecords(e Evidence) []Judgement {
 	whole, complete := wholeList(e)
 	if !complete || e.Roles.List == "" || e.unsteady() {
 		return nil

@@ -12,14 +12,14 @@ import (
 
 // This file compares the records of filtered lists with the same records in the list without a filter.
 
-// The bounds of the comparison: records, and answers in which one of them is looked up; and how many records must differ.
+// The bounds of the comparison: records, views of each record, and how many records must differ before a filter fails.
 const (
 	maxViewedRecords  = 200
 	maxViews          = 40
 	minDifferingViews = 2
 )
 
-// A view is a record as one answer shows it. place is that of the call in their order.
+// A view is a record as one answer shows it. place is the index of the call in the order of time.
 type view struct {
 	item               []byte
 	call               *evidence.Exchange
@@ -27,11 +27,11 @@ type view struct {
 	filtered, isDetail bool
 }
 
-// findDifferingViews finds members that a filtered list gives another value than the list without a filter, which has the same value before and after: the
-// filtered list is made by a second query or mapping. A record that is edited meanwhile does not change back.
+// findDifferingViews finds members that have one value in a filtered list and another in the list without a filter, before and after. Then a second query or
+// mapping makes the filtered list: a record that was edited meanwhile does not change back.
 func findDifferingViews(e Evidence) []Judgement {
 	for _, id := range []ID{"API-04", "API-05", "API-06", "API-07"} {
-		if e.judge(id).Outcome == Fail { // a value that is wrong in some answers is the nearer cause
+		if e.judge(id).Outcome == Fail { // then the other value may be such a wrong one
 			return nil
 		}
 	}
@@ -46,20 +46,14 @@ func findDifferingViews(e Evidence) []Judgement {
 			if before == nil || len(after) == 0 || e.bodies.digestOf(before) == e.bodies.digestOf(v.item) {
 				continue
 			}
-			first, mine := openapi.Object(before), openapi.Object(v.item)
-			for _, name := range slices.Sorted(maps.Keys(mine)) {
-				if first[name] == nil || dependsOnSearch(name) || len(found[name]) >= maxViews || isEchoed(mine[name], *v.call) || mayAgree(mine[name], first[name]) {
+			plain, filtered := openapi.Object(before), openapi.Object(v.item)
+			for _, name := range slices.Sorted(maps.Keys(filtered)) {
+				if plain[name] == nil || dependsOnSearch(name) || len(found[name]) >= maxViews || isEchoed(filtered[name], *v.call) || mayAgree(filtered[name], plain[name]) {
 					continue
 				}
-				seen, changed := false, false
-				for _, later := range after {
-					value := openapi.Object(later)[name]
-					seen = seen || value != nil
-					changed = changed || value != nil && !mayAgree(value, first[name])
-				}
-				if seen && !changed {
+				if keepsValue(after, name, plain[name]) {
 					found[name] = append(found[name], Subject{Name: clip(callInWords(*v.call) + ", item " + quote(id) + " $." + name), Label: v.call.Label,
-						Expected: valueInWords(first[name]) + ", as in the list without a filter", Got: valueInWords(mine[name])})
+						Expected: valueInWords(plain[name]) + ", as in the list without a filter", Got: valueInWords(filtered[name])})
 				}
 			}
 		}
@@ -72,12 +66,25 @@ func findDifferingViews(e Evidence) []Judgement {
 		}
 		reason := "a filtered list gives another " + clip(name) + " than the list without a filter, before and after"
 		j := Failed(reason, subjects[0].Expected, subjects[0].Got)
-		if parameter := commonParameter(e, subjects); parameter != "" { // it may be one that also converts, such as a currency
+		if parameter := commonParameter(e, subjects); parameter != "" { // the parameter may also convert values, as one for a currency does
 			j = Warned(reason+": always with "+clip(parameter), subjects[0].Expected, subjects[0].Got)
 		}
 		parts = append(parts, j.Hinting("make the records of all lists by one mapping, from one table: look for a second query, a cache or a search index behind the filter").About(subjects...).bounded())
 	}
 	return parts
+}
+
+// keepsValue reports whether a member has the value in all of the records that have the member, and at least one record has it.
+func keepsValue(records [][]byte, name string, value []byte) bool {
+	seen := false
+	for _, record := range records {
+		later := openapi.Object(record)[name]
+		if later != nil && !mayAgree(later, value) {
+			return false
+		}
+		seen = seen || later != nil
+	}
+	return seen
 }
 
 // commonParameter returns a filter that all calls have, or "".
@@ -104,8 +111,8 @@ func convertingFilters(e Evidence) map[string]bool {
 	return out
 }
 
-// viewsOf returns the records of the plain calls of the list, by id, in the order of the calls, with their details. It leaves out records that look the same in
-// all answers.
+// viewsOf returns the records in the answers of the list and of the detail, by id, in the order of the calls. It leaves out records that are the same in all
+// answers.
 func viewsOf(e Evidence) map[string][]view {
 	var calls []*evidence.Exchange
 	for i := range e.Exchanges {
@@ -168,7 +175,7 @@ func showsRecords(e Evidence, x evidence.Exchange) bool {
 	return false
 }
 
-// plainAround returns a record in the list without a filter, as it was before a view of it, and how it was there and in the detail after that.
+// plainAround returns a record as the list without a filter showed it last before a view, and as this list and the detail showed it after the view.
 func plainAround(views []view, v view) (before []byte, after [][]byte) {
 	for _, other := range views {
 		switch {
@@ -185,7 +192,7 @@ func plainAround(views []view, v view) (before []byte, after [][]byte) {
 // mayAgree reports whether one of two values may be a shorter form of the other.
 func mayAgree(a, b []byte) bool { return compatible(a, b) || compatible(b, a) }
 
-// dependsOnSearch reports whether a member may differ with the query: scores, what matched, and links that repeat the query.
+// dependsOnSearch reports whether a member may differ with the query, by its name: scores, matches, and links that repeat the query.
 func dependsOnSearch(name string) bool {
 	return volatile(name) || slices.ContainsFunc([]string{"score", "rank", "relevan", "match", "highlight", "snippet", "distance", "position", "index", "self", "url", "next"}, func(part string) bool {
 		return strings.Contains(strings.ToLower(name), part)

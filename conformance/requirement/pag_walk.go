@@ -34,7 +34,7 @@ func pageWalk() []Requirement {
 			Quote:    "If we get an empty array, stop pagination",
 			Probe:    "Up to five consecutive pages, and the last one of a longer list, against the list without parameters; what the page parameter counts is found by asking for 0, 1 and the size. A list that is limited, or that names its next page by a cursor or a link, is read to its end in the largest pages, in small ones of a drawn size, and in the orders that it offers.",
 			Forgives: "A page number from 0 or from 1 as well as a number of records to skip; pages smaller than requested; a list that changes while it is read: it is read again twice, and then this does not apply; pages that add up at the second or third reading of a list that did not change (a warning); paging that is not declared, where each fault is a warning.",
-			Fix:      "Sort by a unique member, such as the id, before the page is cut, count the filter in the database query and not behind it, and apply the declared page parameter. Spring Data: add the id to Pageable's Sort.",
+			Fix:      "Sort by a unique member, such as the id, before the page is cut, apply filters in the database query and not after it, and apply the declared page parameter. Spring Data: add the id to Pageable's Sort.",
 			Breaks:   "Page 2 repeats page 1.",
 			Needs:    []evidence.Label{list.With(evidence.OK)},
 			Reads:    []evidence.Label{list.With(evidence.WalkCase(1)), evidence.WholeRun}, After: after, Check: onList(judgeAllPages),
@@ -46,7 +46,7 @@ func pageWalk() []Requirement {
 			Quote:    "If we get an empty array, stop pagination",
 			Probe:    "A page beyond 100000 (or the record of that number) with two items, and one near the end of 32 bits; where pages name the next one, the last page of the list. If the document says that no page is empty, the list is read in pages of a size that divides its length.",
 			Forgives: "404, 400, 416 and 204 (warnings); an empty page that the last full one names, unless the document excludes it; paging that is neither declared nor effective; paging that is not declared, where each fault is a warning.",
-			Fix:      "Answer 200 with an empty list. Do not fall back to the last page: clients of the network walk on until they get an empty array, and would never end.",
+			Fix:      "Answer 200 with an empty list. Do not fall back to the last page: clients of the network ask for the next page until they get an empty array, and would never end.",
 			Breaks:   "Beyond the end the last page is repeated.",
 			Needs:    []evidence.Label{list.With(evidence.OK)},
 			Reads:    []evidence.Label{list.With("beyond-end"), evidence.WholeRun}, After: after, Check: onList(judgeEndOfPages),
@@ -123,7 +123,7 @@ func findRepeatedIDs(e Evidence, x evidence.Exchange) (j Judgement, found bool) 
 	return Failed(fmt.Sprintf("%d of %s listed again", len(twice), evidence.Count(len(items), "item")), "each id once", twice[0].Got).About(twice...).bounded(), true
 }
 
-// walkOf reads the pages of a walk. calls are the exchanges by the value of the page parameter.
+// walkOf returns the pages of a walk, which reads consecutive pages by number. calls has the exchanges by the value of the page parameter.
 func walkOf(e Evidence, w evidence.Walk) (p openapi.Pages, calls map[int]evidence.Exchange) {
 	p, calls = openapi.Pages{ByValue: map[int]openapi.Page{}}, map[int]evidence.Exchange{}
 	if items, err := e.itemsOf(e.exchange(evidence.ListOperation.With(w.List()))); err == nil {
@@ -262,7 +262,7 @@ func recheckWalks(e Evidence, j Judgement, first openapi.Pages) Judgement {
 // walkable reports whether the answers are pages, so that they can be compared. If not, it returns the judgement that follows.
 func walkable(e Evidence, p openapi.Pages, calls map[int]evidence.Exchange, declared bool) (j Judgement, ok bool) {
 	for _, v := range slices.Sorted(maps.Keys(calls)) {
-		if x := calls[v]; rateLimited(x) { // without this page the others do not show what the parameter counts
+		if x := calls[v]; rateLimited(x) { // without this page the other pages do not show what the parameter counts
 			j, _ := inconclusiveAnswer(x)
 			return j, false
 		}
@@ -353,7 +353,7 @@ func judgePages(p openapi.Pages, calls map[int]evidence.Exchange, name string) J
 	return Passed(labels...)
 }
 
-// unlessUndeclared makes a failure a warning if the document does not declare the page parameter of the call: nothing was promised.
+// unlessUndeclared makes a failure a warning if the document does not declare the page parameter of the call: then the node promises nothing.
 func unlessUndeclared(c evidence.Case, check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		j := check(e)

@@ -13,7 +13,7 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// answer is an answer in memory, which a fault changes before it is sent. Its body is not compressed, unless a fault does it.
+// answer is an answer in memory, which a fault changes before it is sent. Its body is not compressed, unless a fault compresses it.
 type answer struct {
 	Status int
 	Header http.Header
@@ -34,7 +34,7 @@ func capture(next http.Handler, r *http.Request) *answer {
 	w := &recorder{answer: newAnswer(r)}
 	next.ServeHTTP(w, plain)
 	w.finish()
-	if r.Method == http.MethodHead { // the body of a GET may be changed to another length
+	if r.Method == http.MethodHead { // the fault may give the body of a GET another length
 		w.answer.Header.Del("Content-Length")
 	}
 	w.answer.node = next
@@ -79,6 +79,13 @@ func (a *answer) clone() *answer {
 	return &copied
 }
 
+// replaceBy replaces the answer by the answer to another request, and keeps the environment.
+func (a *answer) replaceBy(other *answer) {
+	env := a.env
+	*a = *other
+	a.env = env
+}
+
 // become replaces status, header and body.
 func (a *answer) become(status int, mediaType, body string) {
 	a.Status, a.Header, a.Body = status, http.Header{"Cache-Control": {"no-store"}}, []byte(body)
@@ -100,7 +107,7 @@ func (a *answer) appendTo(name, member string) {
 	a.set(name, strings.Join(append(a.Header.Values(name), member), ", "))
 }
 
-// edit decodes the JSON body, passes it to change, and encodes the result. Numbers keep their notation. A body that is not JSON stays.
+// edit decodes the JSON body, passes it to change, and encodes the result. Numbers keep their notation. A body that is not JSON stays as it is.
 func (a *answer) edit(change func(value any) any) {
 	decoder := json.NewDecoder(bytes.NewReader(a.Body))
 	decoder.UseNumber()
@@ -153,7 +160,7 @@ func (a *answer) add(item map[string]any) {
 	}
 }
 
-// keep removes the objects that do not fit from a body that is a JSON array.
+// keep leaves only the objects that fit in a body that is a JSON array.
 func (a *answer) keep(fits func(item map[string]any) bool) {
 	a.edit(func(value any) any {
 		items, _ := value.([]any)
@@ -223,7 +230,7 @@ func (w *recorder) finish() {
 // change alters an answer of the node.
 type change func(a *answer)
 
-// inOrder makes several changes.
+// inOrder makes several changes one after the other.
 func inOrder(changes ...change) change {
 	return func(a *answer) {
 		for _, alter := range changes {
@@ -238,7 +245,7 @@ func setHeader(name, value string) change { return func(a *answer) { a.set(name,
 // challenge sets WWW-Authenticate, or removes it if the value is empty.
 func challenge(value string) change { return setHeader("WWW-Authenticate", value) }
 
-// setStatus sets the status, and the member status of a problem document (RFC 9457 §3.1.2).
+// setStatus sets the status of the answer, and also the member status in the body of a problem document (RFC 9457 §3.1.2).
 func setStatus(code int) change {
 	return func(a *answer) {
 		a.Status = code
@@ -318,7 +325,7 @@ func update[T any](name string, replace func(T) T) func(map[string]any) {
 	}
 }
 
-// member returns the object at a path of member names, or a new object unless the path leads to one.
+// member returns the object at a path of member names. If there is none, it returns a new empty object.
 func member(object map[string]any, path ...string) map[string]any {
 	for _, name := range path {
 		object, _ = object[name].(map[string]any)

@@ -96,7 +96,7 @@ func refusalDeviations() []Deviation {
 			Why:  "Wrong Basic credentials are refused by the filter of the web framework, with its error page and a good challenge.",
 			Wrap: rewriteToken(isBasicRefusal, inOrder(become(http.StatusUnauthorized, "text/html", loginPage), challenge(`Basic realm="token"`)))},
 		{Name: "token-error-member-twice", Breaks: []string{"TER-04"},
-			Why:  "Errors of the token endpoint have the member error twice: a gateway adds its own code to the text.",
+			Why:  "Errors of the token endpoint have the member error twice: a gateway inserts its own code into the JSON text.",
 			Wrap: rewrite(when(isTokenError, replaceText(`"error":`, `"error":"invalid_request","error":`)), Token)},
 		{Name: "wrong-secret-of-later-clients-refused-with-page", Breaks: []string{"TER-04"},
 			Why: "A wrong secret of any client but the first is refused with a page: the others are stored in a directory, whose login filter was made for people.",
@@ -105,7 +105,7 @@ func refusalDeviations() []Deviation {
 			},
 				become(http.StatusUnauthorized, "text/html", loginPage))},
 		{Name: "token-error-member-twice-for-later-clients", Breaks: []string{"TER-04"},
-			Why: "The refusal of a wrong secret has error twice for any client but the first: two places in their code write the body.",
+			Why: "The refusal of a wrong secret has error twice for any client but the first: two places in the code for these clients write the member.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
 				return isSecretRefusal(q, a) && !isFirst(q.Get("client_id"), a.env)
 			},

@@ -22,7 +22,7 @@ func callerDeviations() []Deviation {
 			Why:  "Info names the client that got a token last, and not the one whose token was sent: the caller is kept in a variable of the whole process.",
 			Wrap: stateful(nameLastClient)},
 		{Name: "token-of-parallel-client", Breaks: []string{"API-01"},
-			Why:  "Of token requests of several clients that run at the same time, some get a token without their role: the handler keeps the client in a variable that all requests share.",
+			Why:  "When several clients request tokens at the same time, some tokens lack the role: the handler keeps the client in a variable that all requests share.",
 			Wrap: stateful(loseRoleInParallel)},
 		{Name: "basic-token-without-role", Breaks: []string{"API-01"},
 			Why:  "A token that was requested by HTTP Basic lacks the role: the code that adds the role of the account reads the client from the form.",
@@ -93,8 +93,8 @@ func nameLastClient() wrap {
 		}, Info))
 }
 
-// loseRoleInParallel takes the role from the tokens of two clients that request tokens at the same time. It knows them by the last six tokens, of which
-// each client got three, and not by the time, so that a test always has the same result.
+// loseRoleInParallel takes the role from the tokens of two clients that request tokens at the same time. It recognises them by the last six tokens, of
+// which each client got three, and not by the time, so that a test always has the same result.
 func loseRoleInParallel() wrap {
 	const tokensOfEach = 3
 	type grant struct{ client, token string }
@@ -137,7 +137,7 @@ func loseRoleByBasic() wrap {
 		refuseRoleless(&tokensWithoutRole))
 }
 
-// refuseRoleless makes a wrap that refuses tokens for their role.
+// refuseRoleless makes a wrap in which the fundings refuse the given tokens as if their role were missing.
 func refuseRoleless(tokens *memory[bool]) wrap {
 	return rewrite(whenRequest(func(r *http.Request) bool { return tokens.has(bearer(r)) },
 		inOrder(problem(http.StatusForbidden, "the role is missing"), challenge(`Bearer realm="ris", error="insufficient_scope"`))), List, Detail)

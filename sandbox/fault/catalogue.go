@@ -1,7 +1,7 @@
 // Package fault is the catalogue of faults that a sandbox can show. Its [Injector] puts them before a node.
 //
-// A deviation breaks named requirements, so that tests can show that a conformance suite notices. A habit is a deviation that breaks
-// nothing: an unusual way to be right that occurs in the field, so that tests can show that a suite raises no false alarm. Both last until
+// A deviation breaks named requirements, so that tests can show that a conformance suite notices it. A habit is a deviation that breaks
+// nothing: unusual but correct behaviour that occurs in the field, so that tests can show that a suite raises no false alarm. Both last until
 // they are switched off.
 //
 // A scenario shows a client a fixed sequence of faults, and then good answers. It strikes the first fitting requests of each client. Random choices, if
@@ -9,8 +9,8 @@
 //
 // Faults wrap the handler of the node: they see requests before the node and answers after it. A few deviations change the TLS connection instead.
 // What faults know about the node is in [Env]. Each fault is one row in a table: deviations are in files that are named after what they break, habits
-// in habits_*.go, scenarios in scenarios_*.go. The rows use the builders in answer.go, wrap.go and credential.go, those of scenarios also the
-// builders in play.go.
+// in habits_*.go, scenarios in scenarios_*.go. The rows use the builders in answer.go, wrap.go and credential.go; the rows of scenarios also use those
+// in strike.go.
 package fault
 
 import (
@@ -34,8 +34,8 @@ type Deviation struct {
 	Opens []string
 	// May lists further requirements that break in some runs, depending on the random requests.
 	May []string
-	// Rare reports that few requests of a family show the deviation, so that a run of standard effort may miss it. A deep run finds it, and so do several
-	// runs, because each draws other requests.
+	// Rare reports that few of the requests among which a run chooses show the deviation, so that a run of standard effort may miss it. A deep run finds
+	// it, and so do several runs, because each chooses other requests.
 	Rare bool
 	// Warns lists the ids of the requirements for which a habit gets a warning, and nothing worse.
 	Warns []string
@@ -104,7 +104,7 @@ func DeviationNames() []string {
 	return names
 }
 
-// maxSuggestions is the number of names in a suggestion.
+// maxSuggestions is the largest number of names in a suggestion.
 const maxSuggestions = 3
 
 // Suggest says which known names are similar to name, or how many there are.

@@ -28,7 +28,7 @@ func challengeDeviations() []Deviation {
 			Why:  "Two layers add their error to the same challenge.",
 			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer error="invalid_token", error="invalid_request"`)), protectedKinds()...)},
 		{Name: "challenge-in-german", Breaks: []string{"BRR-04"},
-			Why:  "The error_description of the challenge is localised and contains umlauts, which headers cannot carry.",
+			Why:  "The error_description of the challenge is localised and contains umlauts, which RFC 6750 does not allow.",
 			Wrap: rewrite(when(isTokenRefusal, challenge(`Bearer error="invalid_token", error_description="ungültiges Token"`)), protectedKinds()...)},
 		{Name: "challenge-unquoted", Breaks: []string{"BRR-04"},
 			Why:  "The realm of the challenge contains a blank and is not quoted.",
@@ -115,7 +115,7 @@ func bearerDeviations() []Deviation {
 			Why:  "The payload of the token is decoded and trusted without verifying the signature: jwt.decode instead of jwt.verify.",
 			Wrap: replaceRequest(trustUnexpired, protectedKinds()...)},
 		{Name: "signature-verified-in-part", Breaks: []string{"BRR-09"}, May: []string{"API-08"},
-			Why: "Known tokens are compared by their first characters, so the end of the signature does not matter.",
+			Why: "Signatures of tokens that were verified before are compared by their first characters, so the end of a signature does not matter.",
 			Wrap: acceptSimilarTokens(func(seen, given string) bool {
 				return len(given) >= 40 && strings.HasPrefix(seen, given[:40])
 			})},

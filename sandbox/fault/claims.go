@@ -177,7 +177,7 @@ func publicationDeviations() []Deviation {
 				key["x"], key["y"] = "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
 			})},
 		{Name: "key-of-one-replica-unpublished", Breaks: []string{"JWT-08"},
-			Why:  "Two servers issue tokens, each with its own key, and the key set has that of the first one only.",
+			Why:  "Two servers issue tokens, each with its own key, and the key set contains the key of the first server only.",
 			Wrap: twoSigners()},
 		{Name: "key-set-with-private-key", Breaks: []string{"SEC-04"},
 			Why:  "The key set also contains the private part of the key: the whole key was exported.",

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/sandbox/content"
 )
 
-// The faults in this file show when answers are compared with each other: those of several instances, with and without compression, 200 and 304.
+// The faults in this file show when answers are compared with each other: answers of several instances, with and without compression, or 200 and 304.
 
 // instanceDeviations give answers of instances that have different data.
 func instanceDeviations() []Deviation {
@@ -31,7 +31,7 @@ func instanceDeviations() []Deviation {
 			Why:  "Half of the copies of the document come from an instance of the last release, which does not describe the filter by region.",
 			Wrap: byTurns(replaceText(strconv.Quote("region"), strconv.Quote("province")), Document)},
 		{Name: "uncompressed-answer-cut", Breaks: []string{"ROB-08"},
-			Why:     "A gateway cuts the list for callers who do not accept gzip: the uncompressed body is larger than its buffer, and it states the length of the rest.",
+			Why:     "A gateway cuts the list for callers who do not accept gzip: the uncompressed body is larger than its buffer, and Content-Length agrees with the cut body.",
 			Example: func(good *http.Request) { listWith("")(good); good.Header.Set("Accept-Encoding", "identity") },
 			Wrap: rewriteSuccess(whenRequest(func(r *http.Request) bool {
 				return r.Method == http.MethodGet && !content.AcceptsGzip(r.Header.Values("Accept-Encoding"))
@@ -46,7 +46,7 @@ func headerFieldDeviations() []Deviation {
 			Why:  "The answer 405 to a POST names POST in Allow: the gateway adds one list of methods to all its answers.",
 			Wrap: rewrite(when(isMethodNotAllowed, setHeader("Allow", "GET, HEAD, OPTIONS, POST")), Info)},
 		{Name: "not-modified-made-public", Breaks: []string{"ROB-08"},
-			Why:     "The gateway adds a public Cache-Control to answers 304, which it takes for static files, and caches take it for their private copy.",
+			Why:     "The gateway adds Cache-Control: public to every 304, as for static files, and a cache that updates its private copy by this answer may then share the copy.",
 			Example: func(good *http.Request) { listWith("")(good); good.Header.Set("If-None-Match", "*") },
 			Wrap: intercept(func(next http.Handler, _ Env, w http.ResponseWriter, r *http.Request) {
 				next.ServeHTTP(&publicNotModified{w}, r)
@@ -95,7 +95,7 @@ func (w *publicNotModified) WriteHeader(status int) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *publicNotModified) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// instanceHabits give answers that alternate in what does not matter, or only once.
+// instanceHabits give answers that differ from each other in unimportant members.
 func instanceHabits() []Deviation {
 	return []Deviation{
 		{Name: "instances-name-themselves",
@@ -115,12 +115,12 @@ func instanceHabits() []Deviation {
 	}
 }
 
-// byTurns makes a wrap that changes half of the good answers to GETs of the kinds. The changed ones follow each other irregularly, as behind a load balancer.
+// byTurns makes a wrap that changes half of the good answers to GETs of the kinds. Changed and unchanged answers alternate irregularly, as behind a load balancer.
 func byTurns(alter change, kinds ...Kind) wrap {
 	return stateful(func() wrap {
 		var reads atomic.Uint32
 		return rewriteSuccess(func(a *answer) {
-			const spread = 2654435761 // of the multiplicative hash by Knuth
+			const spread = 2654435761 // the multiplier of Knuth's multiplicative hash
 			if a.request.Method == http.MethodGet && (reads.Add(1)-1)*spread>>16%2 == 0 {
 				alter(a)
 			}

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// The faults in this file come from a second copy of the data: a search index behind the filters, a mapping of its own, what a record keeps of another one.
+// The faults in this file come from a second copy of the data, such as a search index behind the filters, or what a record repeats from another record.
 
 // copyDeviations make answers with the same records disagree.
 func copyDeviations() []Deviation {
 	return []Deviation{
 		{Name: "filtered-records-of-another-time", Breaks: []string{"PAG-07"},
-			Why: "Filtered lists come from a search index, which has older addresses of the funders than the list without a filter.",
+			Why: "Filtered lists come from a search index, which has older websites of the funders than the list without a filter.",
 			Wrap: rewriteSuccess(when(isFiltered, func(a *answer) {
 				a.editItems(func(_ int, record map[string]any) {
 					for _, f := range objects(record, "funder") {
@@ -110,7 +110,7 @@ func copyHabits() []Deviation {
 				record["topic"] = map[string]any{"id": "XF-00000002", "type": "TOPIC", "acronym": "CHEMISTRY", "name": "Analytical chemistry"}
 			})},
 		{Name: "calls-run-until-their-deadline",
-			Why: "runningCalls selects calls by their deadline alone, as one line of the published text says, and so does the document.",
+			Why: "runningCalls selects calls by their deadline alone, as one line of the network's published text says, and the node's document says the same.",
 			Wrap: both(selectRunning(), editDocument(func(d apiDocument) {
 				for _, p := range objects(d.list(), "parameters") {
 					if p["name"] == "runningCalls" {
@@ -147,16 +147,14 @@ func selectRunning() wrap {
 		if wanted == "" {
 			return
 		}
-		env := a.env
-		*a = *a.ask(withQuery(withoutPaging(a.request), func(q url.Values) { q.Del("runningCalls") }))
-		a.env = env
+		a.replaceBy(a.ask(withQuery(withoutPaging(a.request), func(q url.Values) { q.Del("runningCalls") })))
 		a.keep(func(record map[string]any) bool {
 			stages := objects(record, "callStages")
 			if len(stages) == 0 {
 				return false
 			}
 			end, err := time.Parse(time.RFC3339, text(stages[0]["callStageEnd"]))
-			return (err != nil || env.Now().Before(end)) == (wanted == "true")
+			return (err != nil || a.env.Now().Before(end)) == (wanted == "true")
 		})
 		a.page(query, func(url.Values) {})
 	}, List)

@@ -208,6 +208,7 @@ const maxForm = 32 << 10
 // tokenRequest is the form of a token request.
 type tokenRequest struct {
 	url.Values
+	// raw is the form as it was sent.
 	raw string
 	// basic is true if the request has an Authorization header.
 	basic bool

@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// The faults in this file give each record a deadline, and the list the parameters closesFrom and closesTo, which select records by a day.
+// The faults in this file give each record a deadline, and the list parameters that select records by it: closesFrom and closesTo take a day, stillOpenAt
+// takes an instant.
 
-// deadlineDeviations interpret the day of such a parameter in a wrong way.
+// deadlineDeviations interpret the day or instant wrongly.
 func deadlineDeviations() []Deviation {
 	utc := "Only calls that close on this day (UTC) or "
 	return []Deviation{
@@ -23,7 +24,7 @@ func deadlineDeviations() []Deviation {
 				return at.Add(time.Duration(offset) * time.Second), err
 			})},
 		{Name: "last-day-lost", Breaks: []string{"PAG-07"},
-			Why:  "The last day of a search by deadline is left out, although the document includes it: the day is compared as its first moment.",
+			Why:  "The last day of a search by deadline is left out, although the document includes it: the range ends at the first moment of that day.",
 			Wrap: serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien, der Tag eingeschlossen) oder früher enden.", untilMidnight)},
 		{Name: "last-day-lost-on-small-pages", Breaks: []string{"PAG-07"},
 			Why: "The last day of a search by deadline is left out, although the document includes it; a page holds five records, so that most answers show a part of what was found.",
@@ -33,9 +34,9 @@ func deadlineDeviations() []Deviation {
 			Why:  "Days are those of the server's time zone, and the document says UTC: a call that closes late in the evening is found under the next day.",
 			Wrap: serveDeadlines(utc+"later.", utc+"earlier; the whole day counts.", wholeDays(central))},
 		{Name: "days-of-one-table-only", Breaks: []string{"PAG-07"},
-			Why: "A search by deadline finds the records of the given day in one of two tables only: one is compared with <= and the other with <.",
+			Why: "A search by deadline finds the records of the given day in one of two tables only: one table is compared with <= and the other with <.",
 			Wrap: serveDeadlines("Only calls from this date on.", "Only calls until this date.", func(at, day time.Time, until bool) bool {
-				if at.Minute()%2 == 1 {
+				if at.Minute()%2 == 1 { // the table that is compared with < and >
 					day = day.AddDate(0, 0, -1)
 					if !until {
 						day = day.AddDate(0, 0, 2)
@@ -44,13 +45,13 @@ func deadlineDeviations() []Deviation {
 				return wholeDays(inUTC)(at, day, until)
 			})},
 		{Name: "last-day-of-all-crashes", Breaks: []string{"API-01"},
-			Why: "A search until 9999-12-31, which clients send to mean no end, fails with 500: the day after it does not exist in the language.",
+			Why: "A search until 9999-12-31, which clients send to mean no end, fails with 500: the date type of the programming language has no later day.",
 			Wrap: both(crashIf(func(r *http.Request) bool {
 				return !isAnonymous(r) && strings.HasPrefix(r.URL.Query().Get("closesTo"), "9999-12-31")
 			}, List),
 				serveDeadlines("Only calls from this date on.", "Only calls until this date.", wholeDays(inUTC)))},
 		{Name: "exchanged-range-is-the-whole-list", Breaks: []string{"PAG-07"},
-			Why:     "A search by deadline whose first day is after the last one brings the whole list: the range counts as empty, and an empty range as absent.",
+			Why:     "A search by deadline whose first day is after the last one gives the whole list: the range counts as empty, and an empty range as absent.",
 			Example: listWith("closesFrom=2027-03-27&closesTo=2027-03-22"),
 			Wrap: both(editQuery(func(q url.Values) {
 				if isExchanged(q) {
@@ -71,7 +72,7 @@ func isExchanged(q url.Values) bool {
 	return q.Get("closesTo") != "" && q.Get("closesFrom") > q.Get("closesTo")
 }
 
-// deadlineHabits interpret the day of such a parameter in a way that their documents allow.
+// deadlineHabits interpret the day or instant in a way that their documents allow.
 func deadlineHabits() []Deviation {
 	return []Deviation{
 		{Name: "instants-with-any-offset",
@@ -81,7 +82,7 @@ func deadlineHabits() []Deviation {
 			Why:  "The list can be searched by days of Vienna, both included, as the document says in German.",
 			Wrap: serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien, der ganze Tag zählt) oder früher enden.", wholeDays(central))},
 		{Name: "deadlines-on-small-pages",
-			Why: "The list is bounded by days of Vienna, both included, and a page holds five records: most answers show a part of what was found.",
+			Why: "The list can be searched by days of Vienna, both included, and a page holds five records: most answers show a part of what was found.",
 			Wrap: both(paginateUpTo(5, func(url.Values) {}),
 				serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die spätestens an diesem Tag (Zeitzone Wien) enden.", wholeDays(central)))},
 		{Name: "deadlines-before-the-day",
@@ -107,7 +108,7 @@ func deadlineHabits() []Deviation {
 	}
 }
 
-// closingParameter is a query parameter that selects records by their member closesAt. read makes the selection of a value.
+// closingParameter is a query parameter that selects records by their member closesAt. read turns a value into the condition that selected records meet.
 type closingParameter struct {
 	name, format, description string
 	read                      func(value string) (within func(at time.Time) bool, err error)
@@ -121,9 +122,7 @@ func serveClosing(parameters ...closingParameter) wrap {
 	return both(both(
 		interceptIf(hasParameter, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			query := r.URL.Query()
-			a := capture(node, withQuery(r, func(q url.Values) {
-				q.Del("page[page]")
-				q.Del("page[size]")
+			a := capture(node, withQuery(withoutPaging(r), func(q url.Values) {
 				for _, p := range parameters {
 					q.Del(p.name)
 				}
@@ -162,8 +161,8 @@ func serveClosing(parameters ...closingParameter) wrap {
 		editRecords(func(record map[string]any) { record["closesAt"] = deadlineOf(text(record["id"])) }))
 }
 
-// serveDeadlines is [serveClosing] with the parameters closesFrom and closesTo, which take a day, and these descriptions. within reports whether a deadline is
-// on the day or after it; or, if until is true, on the day or before it.
+// serveDeadlines is [serveClosing] with the parameters closesFrom and closesTo, which take a day; from and to are their descriptions. within reports whether
+// a deadline is on the day or after it; or, if until is true, on the day or before it.
 func serveDeadlines(from, to string, within func(at, day time.Time, until bool) bool) wrap {
 	read := func(until bool) func(string) (func(time.Time) bool, error) {
 		return func(value string) (func(time.Time) bool, error) {
@@ -192,7 +191,7 @@ func deadlineOf(id string) string {
 	return time.Date(2027, 3, 20+n%9, 0, 0, 0, 0, time.UTC).Add(hours[n%len(hours)]).Format(time.RFC3339)
 }
 
-// untilMidnight compares a day of Vienna as the moment at which it begins, so that the last day is lost.
+// untilMidnight compares deadlines with the moment at which a day of Vienna begins, so that the last day of a range is lost.
 func untilMidnight(at, day time.Time, until bool) bool {
 	if until {
 		return !at.After(day.Add(-central(at)))
@@ -200,6 +199,7 @@ func untilMidnight(at, day time.Time, until bool) bool {
 	return !at.Before(day.Add(-central(at)))
 }
 
+// inUTC returns the offset of UTC.
 func inUTC(time.Time) time.Duration { return 0 }
 
 // central returns the offset of Central Europe on the days of [deadlineOf]. Summer time begins on one of them.
@@ -210,7 +210,7 @@ func central(at time.Time) time.Duration {
 	return 2 * time.Hour
 }
 
-// wholeDays makes the function within of [serveDeadlines], so that it includes the whole day in the time zone with the offset.
+// wholeDays makes a function within for [serveDeadlines] that includes the whole day in the time zone with the offset.
 func wholeDays(offset func(time.Time) time.Duration) func(at, day time.Time, until bool) bool {
 	return func(at, day time.Time, until bool) bool {
 		local := at.UTC().Add(offset(at)).Format(time.DateOnly)

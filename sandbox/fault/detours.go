@@ -93,7 +93,7 @@ func detourDeviations() []Deviation {
 			},
 			Wrap: admitIf(isAnonymousWith("X-Middleware-Subrequest", ""), protectedKinds()...)},
 		{Name: "documentation-page-open", Breaks: []string{"BRR-15"}, May: []string{"API-08"}, Rare: true,
-			Why: "A call that names the documentation as its Referer needs no token: the try-out mode was built for the protected paths, too.",
+			Why: "A call that names the documentation as its Referer needs no token: the try-out mode of the documentation was built for the protected paths, too.",
 			Example: func(good *http.Request) {
 				good.Header.Set("Referer", "https://node.example/swagger-ui/index.html")
 				good.Header.Del("Authorization")
@@ -116,9 +116,20 @@ func detourDeviations() []Deviation {
 				good.Header.Del("Authorization")
 			},
 			Wrap: admitIf(func(r *http.Request) bool { return isAnonymous(r) && r.URL.Query().Has("funderId") }, List)},
+		{Name: "two-filters-open", Breaks: []string{"API-08"},
+			Why: "The list with two filters needs no token: such searches go to an index that has no guard.",
+			Example: func(good *http.Request) {
+				listWith("funderId=x&region=VIENNA")(good)
+				good.Header.Del("Authorization")
+			},
+			Wrap: admitIf(func(r *http.Request) bool { return isAnonymous(r) && len(filtersOf(r)) > 1 }, List)},
 		{Name: "role-not-checked-on-pages", Breaks: []string{"BRR-18"},
 			Why:  "The role is checked for the first page only: the code for a page parameter returns before the check.",
 			Wrap: ignoreRoleIf(func(r *http.Request) bool { return r.URL.Query().Has("page[page]") }, List)},
+		{Name: "role-not-checked-with-two-filters", Breaks: []string{"BRR-18"},
+			Why:     "The role is not checked for a list with two filters: such searches go to an index that has no guard.",
+			Example: listWith("funderId=x&region=VIENNA"),
+			Wrap:    ignoreRoleIf(func(r *http.Request) bool { return len(filtersOf(r)) > 1 }, List)},
 		{Name: "role-by-header", Breaks: []string{"BRR-18"}, Rare: true,
 			Why: "A header that a gateway sets for its own calls replaces the role: roles, users and internal calls are trusted from any sender.",
 			Wrap: ignoreRoleIf(func(r *http.Request) bool {
@@ -150,18 +161,21 @@ func followOriginalURL(open bool) wrap {
 func openStaticFiles(next http.Handler, env Env) http.Handler {
 	staticFile := regexp.MustCompile(`\.(css|js|png|html|ico|svg|txt)$`)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isAnonymous(r) || !staticFile.MatchString(r.URL.Path) && !staticFile.MatchString(r.URL.RawQuery) {
+			next.ServeHTTP(w, r)
+			return
+		}
 		path := r.URL.Path
-		if isAnonymous(r) && staticFile.MatchString(path) {
+		if staticFile.MatchString(path) {
 			path, _, _ = strings.Cut(path, ";")
 			path = staticFile.ReplaceAllString(path, "")
 		}
-		for _, p := range []string{path, path + "/", path[:strings.LastIndex(path, "/")+1], strings.TrimRight(path[:strings.LastIndex(path, "/")+1], "/")} {
-			to := withPath(r, p)
-			if !isAnonymous(r) || !isProtected(env.Classify(to)) || !staticFile.MatchString(r.URL.Path) && !staticFile.MatchString(r.URL.RawQuery) {
-				continue
+		folder := path[:strings.LastIndex(path, "/")+1]
+		for _, p := range []string{path, path + "/", folder, strings.TrimRight(folder, "/")} {
+			if to := withPath(r, p); isProtected(env.Classify(to)) {
+				r = env.admit(to)
+				break
 			}
-			r = env.admit(to)
-			break
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -215,7 +229,7 @@ func detourHabits() []Deviation {
 				return isAnonymous(r) && accept != "" && !strings.Contains(accept, "json") && !strings.Contains(accept, "*/*")
 			}, become(http.StatusNotAcceptable, "", ""), protectedKinds()...)},
 		{Name: "queries-checked-before-token",
-			Why:  "A call of an operation with a query and without a token is answered 400, because the parameters are validated first and need the caller.",
+			Why:  "A call of an operation with a query and without a token is answered 400, because the parameters are validated before the token, and their validation needs the caller.",
 			Wrap: refuseEarly(func(r *http.Request) bool { return isAnonymous(r) && r.URL.RawQuery != "" }, problem(http.StatusBadRequest, "no caller"), List, Detail)},
 		{Name: "expectations-refused",
 			Why:  "Expect is answered 417, as by servers that read no content of a GET.",

@@ -17,7 +17,7 @@ func infoDeviations() []Deviation {
 			Why:  "A Content-Type on a GET without a body is answered 400, as by Flask with request.json and Spring with a required @RequestBody.",
 			Wrap: refuseTypedGet(http.StatusBadRequest)},
 		{Name: "info-media-type-refused", Breaks: []string{"INF-01"},
-			Why:  "A Content-Type on a GET is answered 415, because the route consumes nothing.",
+			Why:  "A Content-Type on a GET is answered 415, because the route accepts no body.",
 			Wrap: refuseTypedGet(http.StatusUnsupportedMediaType)},
 		{Name: "info-page", Breaks: []string{"INF-02", "API-02", "API-03"}, May: []string{"BRR-15"},
 			Why:  "The info resource answers with a web page, the home page of the application.",
@@ -89,7 +89,7 @@ func infoDeviations() []Deviation {
 			Why:  "The detail refuses other methods in code of its own, which sets no Allow header.",
 			Wrap: rewrite(when(isMethodNotAllowed, setHeader("Allow", "")), Detail)},
 		{Name: "detail-writable", Breaks: []string{"INF-07"},
-			Why: "The document says that the API is read only, and the detail is served by a view set that also changes and deletes records, as Allow tells.",
+			Why: "The document says that the API is read only, and the detail is served by a view set that also changes and deletes records, as Allow shows.",
 			Wrap: both(
 				editDocument(func(d apiDocument) {
 					info := d.at("info")

@@ -116,7 +116,7 @@ func documentDeviations() []Deviation {
 			Why:  "servers names the host inside the cluster: springdoc does not know the proxy in front.",
 			Wrap: editDocument(setServer(func(env Env) string { return "http://funding-service:8080" + env.Places.API() }))},
 		{Name: "spec-server-missing", Breaks: []string{"SPC-10"},
-			Why:  "The document names no server, and the operations are not at the root of its host.",
+			Why:  "The document names no server, so that clients look for the operations at the root of its host, where they are not.",
 			Wrap: editDocument(func(d apiDocument) { delete(d.object, "servers") })},
 		{Name: "spec-paths-alike", Breaks: []string{"SPC-05"},
 			Why: "The document describes the detail twice, with different names of its id: two controllers for one path.",
@@ -193,7 +193,7 @@ func setInParameters(name string, value any) func(d apiDocument) {
 	}
 }
 
-// setServer replaces the servers of the document.
+// setServer replaces the servers of the document by one.
 func setServer(url func(env Env) string) func(d apiDocument) {
 	return func(d apiDocument) { d.object["servers"] = []any{map[string]any{"url": url(d.env)}} }
 }

@@ -27,7 +27,7 @@ type Env struct {
 	Now func() time.Time
 	// Pause waits for d. If ctx ends earlier, it returns the error of ctx.
 	Pause func(ctx context.Context, d time.Duration) error
-	// Issue makes a valid access token for a client, as the token endpoint in the registry would for the origin of r.
+	// Issue makes a valid access token for a client, as the node's token endpoint would if it were called at the origin of r.
 	Issue func(r *http.Request, clientID string) (string, error)
 	// Sign makes a JWT of header and claims, signed with the node's key. It adds alg, kid and typ of a good token if the header lacks them. It fails if
 	// the node's tokens are opaque.

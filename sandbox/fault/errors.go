@@ -56,7 +56,7 @@ func errorDeviations() []Deviation {
 			Why:  "The error for wrong Basic credentials contains the message of the database.",
 			Wrap: rewriteToken(isBasicRefusal, edit(put("error_description", "ORA-01403: no data found")))},
 		{Name: "bad-size-shows-path", Breaks: []string{"ERR-04"},
-			Why: "A page size that is not a number is answered with the message of the interpreter, which contains the path of its file.",
+			Why: "A page size with a NUL is answered with the message of the Python interpreter, which contains the path of a file.",
 			Wrap: rewrite(whenRequest(func(r *http.Request) bool { return strings.Contains(r.URL.RawQuery, "%00") },
 				become(http.StatusBadRequest, "application/problem+json",
 					`{"title":"Bad Request","status":400,"detail":"invalid literal for int(), raised in /opt/ris/api/paging.py"}`)), List)},
@@ -70,10 +70,10 @@ func errorDeviations() []Deviation {
 			Why:  "The error for an unknown id names the address of the database, as connection pools do.",
 			Wrap: rewrite(when(isNotFound, edit(put("detail", "no such row (jdbc:postgresql://db.internal:5432/ris)"))), Detail)},
 		{Name: "bad-value-shows-fault-of-the-code", Breaks: []string{"ERR-04"},
-			Why:  "A value that the list refuses is answered with the message of the exception that it caused further down.",
+			Why:  "A value that the list refuses is answered with the message of an exception inside the code.",
 			Wrap: rewrite(when(isBadRequest, edit(put("detail", "'NoneType' object has no attribute 'isoformat'"))), List)},
 		{Name: "refusal-shows-introspection", Breaks: []string{"ERR-04"},
-			Why:  "The refusal of a token repeats what went wrong between the node and its authorization server, with an address inside.",
+			Why:  "The refusal of a token repeats what went wrong between the node and its authorization server, with an internal address.",
 			Wrap: rewrite(when(isTokenRefusal, edit(put("detail", "introspection failed: dial tcp 10.20.0.4:8080: connect: connection refused"))), protectedKinds()...)},
 		{Name: "unknown-id-as-page", Breaks: []string{"API-02", "ERR-02"},
 			Why:  "An unknown id is answered with the page of the framework, although the document describes errors as JSON.",
@@ -127,9 +127,9 @@ func inputDeviations() []Deviation {
 			Why:  "An id that is not UTF-8 fails with 500: the database rejects it.",
 			Wrap: crashIf(func(r *http.Request) bool { return !utf8.ValidString(r.URL.Path) }, Detail)},
 		{Name: "template-in-id-finds-first", Breaks: []string{"ROB-03"},
-			Why: "The id {id}, sent by a client that does not fill in the template, returns the first record: braces begin a pattern.",
+			Why: "The id {id}, sent by a client that does not fill in the template, returns the first record: the search takes braces for a pattern.",
 			Wrap: rewrite(whenRequest(func(r *http.Request) bool { return strings.Contains(r.URL.Path, "{") }, func(a *answer) {
-				*a = *a.ask(withPath(a.request, a.env.Places.Fundings()))
+				a.replaceBy(a.ask(withPath(a.request, a.env.Places.Fundings())))
 				if items := a.items(); a.ok() && len(items) > 0 {
 					if first, err := json.Marshal(items[0]); err == nil {
 						a.Body = first

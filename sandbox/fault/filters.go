@@ -68,7 +68,7 @@ func filterDeviations() []Deviation {
 	}
 }
 
-// filterPairDeviations break filters that are sent together. Each works alone.
+// filterPairDeviations break filters that are sent together. Each filter works alone.
 func filterPairDeviations() []Deviation {
 	return []Deviation{
 		{Name: "last-filter-wins", Breaks: []string{"PAG-07"}, May: []string{"PAG-10"},
@@ -131,11 +131,7 @@ func answerValueLists(changeLink func(q url.Values)) change {
 			return
 		}
 		unpaged := func(edit func(q url.Values)) *answer {
-			return a.ask(withQuery(a.request, func(q url.Values) {
-				q.Del("page[page]")
-				q.Del("page[size]")
-				edit(q)
-			}))
+			return a.ask(withQuery(withoutPaging(a.request), edit))
 		}
 		complete := unpaged(func(q url.Values) {
 			for _, name := range repeated {
@@ -143,7 +139,7 @@ func answerValueLists(changeLink func(q url.Values)) change {
 			}
 		})
 		if !complete.ok() {
-			*a = *complete
+			a.replaceBy(complete)
 			return
 		}
 		for _, name := range repeated {
@@ -155,9 +151,7 @@ func answerValueLists(changeLink func(q url.Values)) change {
 			}
 			complete.keep(func(item map[string]any) bool { return matches[item["id"]] })
 		}
-		env := a.env
-		*a = *complete
-		a.env = env
+		a.replaceBy(complete)
 		a.page(query, changeLink)
 	}
 }
@@ -184,17 +178,12 @@ func (a *answer) page(query url.Values, changeLink func(q url.Values)) {
 // hide removes the records that fit from the complete list, and then cuts the requested page.
 func (a *answer) hide(fits func(record map[string]any) bool) {
 	query := a.request.URL.Query()
-	complete := a.ask(withQuery(a.request, func(q url.Values) {
-		q.Del("page[page]")
-		q.Del("page[size]")
-	}))
+	complete := a.ask(withoutPaging(a.request))
 	if !complete.ok() {
 		return
 	}
 	complete.keep(func(record map[string]any) bool { return !fits(record) })
-	env := a.env
-	*a = *complete
-	a.env = env
+	a.replaceBy(complete)
 	a.page(query, func(url.Values) {})
 }
 
@@ -212,6 +201,7 @@ func filtersOf(r *http.Request) []string {
 // isFiltered holds for good answers to a list request with a filter.
 func isFiltered(a *answer) bool { return a.ok() && len(filtersOf(a.request)) > 0 }
 
+// emptyList removes all records from a list.
 func emptyList(a *answer) { a.Body = []byte("[]") }
 
 // editQuery makes a wrap that changes the query of list requests.
@@ -251,7 +241,7 @@ func addOneMismatch(a *answer) {
 	a.add(firstOther(complete.items(), a.items()))
 }
 
-// firstOther returns the first item of all whose id no item of known has, or nil.
+// firstOther returns the first item of all whose id is not among the ids of known, or nil.
 func firstOther(all, known []map[string]any) map[string]any {
 	for _, item := range all {
 		if !slices.ContainsFunc(known, func(k map[string]any) bool { return k["id"] == item["id"] }) {
@@ -295,6 +285,6 @@ func joinFiltersByOr(a *answer) {
 			matches[item["id"]] = true
 		}
 	}
-	*a = *a.ask(withQuery(a.request, func(q url.Values) { clear(q) }))
+	a.replaceBy(a.ask(withQuery(a.request, func(q url.Values) { clear(q) })))
 	a.keep(func(item map[string]any) bool { return matches[item["id"]] })
 }

@@ -23,13 +23,13 @@ func forgeryDeviations() []Deviation {
 			Why:  "A token with alg none passes, because the library verifies with the algorithm that the token names.",
 			Wrap: trustTokens(hasAlgNone)},
 		{Name: "alg-none-forbidden-in-lower-case", Breaks: []string{"JWT-09"},
-			Why: "alg none is on a list of forbidden values that is compared with case: None and NONE pass.",
+			Why: "alg none is forbidden in lower case only, because the comparison is case-sensitive: None and NONE pass.",
 			Wrap: trustTokens(func(t jwt, _ Env) bool {
 				alg := text(t.header["alg"])
 				return strings.EqualFold(alg, "none") && alg != "none"
 			})},
 		{Name: "algorithm-from-header", Breaks: []string{"JWT-10"},
-			Why:  "The public key is read from a PEM file, and the header decides how it is used: HS256 takes the text as a secret.",
+			Why:  "The header decides how the public key is used. The key is read from a PEM file, and with HS256 the text of the file is the secret.",
 			Wrap: verifyWithPublicKey(func(pem, _ []byte) []byte { return pem })},
 		{Name: "algorithm-from-header-trimmed-key", Breaks: []string{"JWT-10"},
 			Why:  "The header decides how the public key is used. The key comes from an environment variable, without a newline at its end.",
@@ -41,7 +41,7 @@ func forgeryDeviations() []Deviation {
 			Why:  "The token is verified with the key in its own header (jwk).",
 			Wrap: replaceRequest(trustEmbeddedKey, protectedKinds()...)},
 		{Name: "header-key-set-trusted", Breaks: []string{"JWT-11"},
-			Why: "The key set that the header names (jku) is fetched, and the token passes when that fails.",
+			Why: "The key set that the header names (jku) is fetched, and the token passes when the fetch fails.",
 			Wrap: trustTokens(func(t jwt, _ Env) bool {
 				_, named := t.header["jku"]
 				return named
@@ -233,7 +233,7 @@ func mergeQuery(r *http.Request, _ Env) *http.Request {
 	return merged
 }
 
-// rememberClients replaces any secret of a client that has authenticated before by the right one.
+// rememberClients accepts any secret of a client that has authenticated before.
 func rememberClients() wrap {
 	var authenticated memory[bool]
 	return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
@@ -274,9 +274,7 @@ func isolationDeviations() []Deviation {
 				return !a.ok() && q.Get("client_secret") != "" && a.ask(withForm(withPath(a.request, a.env.Places.Elsewhere().Token()), q.Encode())).ok()
 			}, func(a *answer) {
 				if client, ok := a.env.clientWithSecret(); ok {
-					env := a.env
-					*a = *a.ask(withForm(a.request, url.Values{"grant_type": {"client_credentials"}, "client_id": {client.ID}, "client_secret": {client.Secret}}.Encode()))
-					a.env = env
+					a.replaceBy(a.ask(withForm(a.request, url.Values{"grant_type": {"client_credentials"}, "client_id": {client.ID}, "client_secret": {client.Secret}}.Encode())))
 				}
 			})},
 		{Name: "staging-token-accepted-for-details", Breaks: []string{"ISO-02"},
@@ -286,7 +284,7 @@ func isolationDeviations() []Deviation {
 			Why:  "Signature and issuer are verified and aud is not: a token for any service of the operator opens this one.",
 			Wrap: trustTokens(func(t jwt, env Env) bool { return env.hasOwnKey(t) && !env.isAudience(t) })},
 		{Name: "aud-of-the-request", Breaks: []string{"ISO-03"},
-			Why:  "The token is made for the audience that the client asks for, and nobody compares that with the audiences of the client.",
+			Why:  "The token is made for the audience that the client asks for, and the server does not compare it with the audiences of the client.",
 			Wrap: stateful(admitRequestedAudience)},
 		{Name: "aud-ignored-for-details", Breaks: []string{"ISO-03"},
 			Why:  "The route of a single funding has its own filter, which does not check aud.",

@@ -55,7 +55,7 @@ func grantDeviations() []Deviation {
 			Why:  "The answer names all scopes of the client's configuration, and the token has only some of them.",
 			Wrap: rewriteToken(grantsOtherScope, edit(update("scope", func(granted string) string { return granted + " funding.read" })))},
 		{Name: "scope-narrowed-in-silence", Breaks: []string{"TER-09"},
-			Why: "An unknown scope alone is refused; beside one that exists it is dropped, and the answer does not say so.",
+			Why: "An unknown scope alone is refused; beside a known scope it is dropped, and the answer does not say so.",
 			Wrap: both(
 				rewriteToken(func(q tokenRequest, a *answer) bool {
 					return grantsOtherScope(q, a) && len(strings.Fields(q.Get("scope"))) == 1
@@ -82,7 +82,7 @@ func grantDeviations() []Deviation {
 			Why:  "Tokens can be revoked, and the document says that revoked ones are refused. The API verifies them as JWTs and does not ask the authorization server.",
 			Wrap: serveRevocation(func(revocation) {}, func(string) bool { return false })},
 		{Name: "token-revoked-by-another-client", Breaks: []string{"BRR-21"},
-			Why: "Any client can end any token: the revocation endpoint authenticates the client, and does not compare it with that of the token.",
+			Why: "Any client can end any token: the revocation endpoint authenticates the client, and does not compare it with the client of the token.",
 			Wrap: stateful(func() wrap {
 				var revoked memory[bool]
 				return serveRevocation(func(q revocation) { revoked.put(q.token, true) }, revoked.has)
@@ -139,7 +139,7 @@ func grantDeviations() []Deviation {
 				}
 			})},
 		{Name: "repeated-scope-accepted", Breaks: []string{"TER-12"},
-			Why: "A repeated parameter is refused, except scope, whose first value counts: a scope was once a list.",
+			Why: "A repeated parameter is refused, except scope, whose first value counts: clients once sent each scope in its own parameter.",
 			Wrap: editForm(func(q tokenRequest, _ Env) {
 				if n := len(q.Values["scope"]); n > 1 {
 					q.Values["scope"] = q.Values["scope"][:1]
@@ -190,14 +190,14 @@ func grantsOtherScope(q tokenRequest, a *answer) bool {
 
 // ignoreRoleForScopes admits tokens that were requested with a scope, whether or not their client has the role.
 func ignoreRoleForScopes() wrap {
-	var tokens memory[bool] // that were requested with a scope
+	var tokens memory[bool] // the tokens that were requested with a scope
 	remember := rewriteToken(grantsScope, edit(func(body map[string]any) { tokens.put(text(body["access_token"]), true) }))
 	return both(remember, ignoreRoleIf(func(r *http.Request) bool { return tokens.has(bearer(r)) }, List, Detail))
 }
 
 // admitSelfGranted admits tokens for which the client sent a role, whether or not it has the role. The role may be in any parameter if name is empty.
 func admitSelfGranted(name string) wrap {
-	var tokens memory[bool] // for which the client sent a role
+	var tokens memory[bool] // the tokens for which the client sent a role
 	sendsRole := func(q tokenRequest, a *answer) bool {
 		values := slices.Concat(slices.Collect(maps.Values(q.Values))...)
 		if name != "" {
@@ -213,7 +213,7 @@ func admitSelfGranted(name string) wrap {
 const narrowScope = "api.statistics"
 
 // scopesByResource makes a wrap in which clients may also request a token with [narrowScope], and the document says that the fundings need [auth.Scope].
-// If checked is true, the fundings refuse other tokens.
+// If checked is true, the fundings refuse a token with [narrowScope].
 func scopesByResource(checked bool) wrap {
 	document := editDocument(func(d apiDocument) {
 		var alternatives []any
@@ -225,12 +225,12 @@ func scopesByResource(checked bool) wrap {
 		}
 		d.list()["security"], d.detail()["security"] = alternatives, alternatives
 	})
-	asksNarrow := func(q tokenRequest, a *answer) bool { return a.ok() && q.Get("scope") == narrowScope }
+	requestsNarrowScope := func(q tokenRequest, a *answer) bool { return a.ok() && q.Get("scope") == narrowScope }
 	issue := both(editTokens(func(t issuedToken) {
 		if t.body["scope"] == narrowScope {
 			t.claims["scope"] = narrowScope
 		}
-	}), rewriteToken(asksNarrow, edit(put("scope", narrowScope))))
+	}), rewriteToken(requestsNarrowScope, edit(put("scope", narrowScope))))
 	guard := refuseEarly(func(r *http.Request) bool {
 		t, ok := parseJWT(bearer(r))
 		return checked && ok && t.claims["scope"] == narrowScope

@@ -54,10 +54,10 @@ func guardDeviations() []Deviation {
 				return path.Clean(p) + p[len(strings.TrimRight(p, "/")):]
 			})},
 		{Name: "capital-letter-open", Breaks: []string{"BRR-16"},
-			Why:  "The guard compares paths with case and the server without, as on Windows.",
+			Why:  "The guard's comparison of paths is case-sensitive, and that of the server is not, as on Windows.",
 			Wrap: admitVariant(strings.ToLower)},
 		{Name: "path-suffix-open", Breaks: []string{"BRR-16"},
-			Why: "A path parameter hides the path from the guard, and the servlet container removes it: Tomcat behind an older filter.",
+			Why: "A path parameter hides the path from the guard, and the servlet container removes the parameter: Tomcat behind an older filter.",
 			Wrap: admitVariant(func(p string) string {
 				before, after, _ := strings.Cut(p, ";")
 				if _, rest, more := strings.Cut(after, "/"); more {
@@ -86,7 +86,7 @@ func guardDeviations() []Deviation {
 				return strings.TrimSuffix(bare, ".json") + p[len(bare):]
 			})},
 		{Name: "other-method-override-open", Breaks: []string{"BRR-15"},
-			Why:  "X-Method-Override: OPTIONS passes the guard as a preflight; the edge drops only the better known header.",
+			Why:  "X-Method-Override: OPTIONS passes the guard as a preflight; the gateway drops only the better known X-HTTP-Method-Override.",
 			Wrap: admitIf(isAnonymousWith("X-Method-Override", http.MethodOptions), protectedKinds()...)},
 		{Name: "list-may-be-shared", Breaks: []string{"BRR-17"},
 			Why:  "Only the list is sent with s-maxage, which allows shared caches to give it to others: it was added to make the list faster.",
@@ -227,6 +227,7 @@ func cacheForAllRoles() wrap {
 // typesPath is the path of an operation that counts the fundings of each type, below the base of the API.
 const typesPath = "/funding/v3/types"
 
+// describeTypes makes a wrap that adds this operation to the document, with the same refusals as the list.
 func describeTypes() wrap {
 	return editDocument(func(d apiDocument) {
 		responses := maps.Clone(member(d.list(), "responses"))
@@ -357,7 +358,7 @@ func hygieneDeviations() []Deviation {
 				}
 			})},
 		{Name: "wrong-secret-quoted", Breaks: []string{"SEC-04"},
-			Why: "The refusal of a wrong secret quotes it, to help people who misspell theirs: it is one letter away from the right one.",
+			Why: "The refusal of a wrong secret quotes it, to help people who misspell theirs: a misspelt secret is almost the right one.",
 			Wrap: rewriteToken(isSecretRefusal, func(a *answer) {
 				a.editObject(put("error_description", "no client has the secret "+a.form.Get("client_secret")))
 			})},

@@ -69,7 +69,7 @@ func documentHabits() []Deviation {
 			Why:  "The document names its server by a path only, so that it can be moved between environments.",
 			Wrap: editDocument(setServer(func(env Env) string { return env.Places.API() }))},
 		{Name: "document-with-several-servers",
-			Why: "The document lists servers for test and production, one of them with variables, and its own among them.",
+			Why: "The document lists two servers: the node itself, and a test environment whose URL has variables.",
 			Wrap: editDocument(func(d apiDocument) {
 				servers, _ := d.object["servers"].([]any)
 				d.object["servers"] = append(servers, map[string]any{
@@ -106,7 +106,7 @@ func documentHabits() []Deviation {
 				member(d.schemas(), "OrgUnit", "properties")["tree"] = schemaRef("Tree")
 			})},
 		{Name: "document-with-part-of-a-discriminator",
-			Why: "One schema applies to all fundings, and a discriminator maps two of its values to others, as in the network's published document.",
+			Why: "One schema applies to all fundings, and a discriminator maps two of its values to other schemas, as in the network's published document.",
 			Wrap: editDocument(func(d apiDocument) {
 				base := maps.Clone(member(d.schemas(), "OtherFunding"))
 				properties := maps.Clone(member(base, "properties"))
@@ -121,7 +121,7 @@ func documentHabits() []Deviation {
 			Why:  "The document has extensions, links, callbacks, external documentation, operations that no suite can call, and references inside its examples.",
 			Wrap: editDocument(addExtras)},
 		{Name: "document-media-type",
-			Why: "The document has the media type that is registered for OpenAPI documents, as from newer servers, and describes it.",
+			Why: "The document has the media type that is registered for OpenAPI documents, as from newer servers, and names this media type itself.",
 			Wrap: both(
 				rewriteSuccess(setHeader("Content-Type", "application/vnd.oai.openapi+json;version=3.0"), Document),
 				editDocument(func(d apiDocument) {

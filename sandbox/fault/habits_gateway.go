@@ -136,7 +136,7 @@ func headerHabits() []Deviation {
 				a.Header.Add("Set-Cookie", "BIGipServerpool_ris=1677787402.36895.0000; path=/; Httponly; Secure; SameSite=None")
 			}, everyKind()...)},
 		{Name: "session-that-means-nothing",
-			Why: "Authorized calls get a JSESSIONID that admits no call, as Spring sends it unless sessions are switched off.",
+			Why: "Authorized calls get a JSESSIONID cookie that does not replace the token, as from Spring unless sessions are switched off.",
 			Wrap: rewriteSuccess(func(a *answer) {
 				a.Header.Add("Set-Cookie", "JSESSIONID=6C1F0B2A9D4E4B7F8A3C5D6E7F809A1B; Path="+a.request.URL.Path+"; HttpOnly")
 			}, protectedKinds()...)},
@@ -188,7 +188,7 @@ func headerHabits() []Deviation {
 				a.appendTo("Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers, Accept-Language")
 			}, Info, List, Detail)},
 		{Name: "deprecation-announced",
-			Why: "Answers announce with Deprecation and Sunset, in the right form and order, when they end, as before the next major version of an API.",
+			Why: "Answers announce with Deprecation and Sunset, in the right form and order, when this version of the API ends.",
 			Wrap: rewriteSuccess(func(a *answer) {
 				a.set("Deprecation", "@"+strconv.FormatInt(a.env.Now().AddDate(0, -1, 0).Unix(), 10))
 				a.set("Sunset", "Thu, 31 Dec 2099 23:59:59 GMT")

@@ -11,22 +11,22 @@ func operationHabits() []Deviation {
 	return []Deviation{
 		{Name: "nothing-at-the-moment", Warns: []string{"API-01"},
 			Why:  "An operation for the call of the month answers 404 while there is none, as the document says.",
-			Wrap: serveBeside("call-of-the-month", "The call of the month", map[string]any{"200": plainResponse("The call."), "404": problemResponse()}, problem(http.StatusNotFound, "there is none at the moment"))},
+			Wrap: serveOperation("call-of-the-month", "The call of the month", map[string]any{"200": plainResponse("The call."), "404": problemResponse()}, problem(http.StatusNotFound, "there is none at the moment"))},
 		{Name: "operation-planned", Warns: []string{"API-01"},
 			Why:  "An operation that is planned answers 501, as the document says: a stub of a code generator.",
-			Wrap: serveBeside("recommendations", "Planned for the next release", map[string]any{"200": plainResponse("Calls."), "501": problemResponse()}, problem(http.StatusNotImplemented, "not yet"))},
+			Wrap: serveOperation("recommendations", "Planned for the next release", map[string]any{"200": plainResponse("Calls."), "501": problemResponse()}, problem(http.StatusNotImplemented, "not yet"))},
 		{Name: "users-only",
 			Why:  "An operation about the user who is signed in answers 409 to a service account, as the document says.",
-			Wrap: serveBeside("users/me", "The user who is signed in", map[string]any{"200": plainResponse("The user."), "409": problemResponse()}, problem(http.StatusConflict, "a service account is no user"))},
+			Wrap: serveOperation("users/me", "The user who is signed in", map[string]any{"200": plainResponse("The user."), "409": problemResponse()}, problem(http.StatusConflict, "a service account is not a user"))},
 		{Name: "redirect-described",
 			Why: "An operation for the newest funding redirects to it with 303, as the document says, and describes no other success.",
-			Wrap: serveBeside("newest", "Redirects to the newest funding", map[string]any{"303": map[string]any{"description": "Its address."}}, func(a *answer) {
+			Wrap: serveOperation("newest", "Redirects to the newest funding", map[string]any{"303": map[string]any{"description": "Its address."}}, func(a *answer) {
 				a.become(http.StatusSeeOther, "", "")
 				a.set("Location", a.env.Places.Fundings()+"/XF-00000003")
 			})},
 		{Name: "event-stream",
 			Why: "An operation sends events, and its connection stays open, as the document says.",
-			Wrap: both(describeBeside("events", "Changes, as server-sent events", map[string]any{
+			Wrap: both(describeOperation("events", "Changes, as server-sent events", map[string]any{
 				"200": map[string]any{"description": "Events.", "content": map[string]any{"text/event-stream": map[string]any{"schema": schema{"type": "string"}}}}}),
 				interceptPath("/funding/v3/events", func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 					a := capture(next, withPath(r, env.Places.Info()))
@@ -47,12 +47,13 @@ func operationHabits() []Deviation {
 	}
 }
 
+// plainResponse describes a response whose body is any JSON object.
 func plainResponse(description string) map[string]any {
 	return map[string]any{"description": description, "content": jsonContent()}
 }
 
-// describeBeside makes a wrap that describes an operation beside the list.
-func describeBeside(name, summary string, responses map[string]any) wrap {
+// describeOperation makes a wrap that describes an operation beside the list.
+func describeOperation(name, summary string, responses map[string]any) wrap {
 	return editDocument(func(d apiDocument) {
 		all := maps.Clone(responses)
 		all["default"] = problemResponse()
@@ -60,9 +61,9 @@ func describeBeside(name, summary string, responses map[string]any) wrap {
 	})
 }
 
-// serveBeside makes a wrap that describes and serves an operation beside the list, which needs a token like the info resource.
-func serveBeside(name, summary string, responses map[string]any, answerWith change) wrap {
-	return both(describeBeside(name, summary, responses), interceptPath("/funding/v3/"+name, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+// serveOperation makes a wrap that describes and serves an operation beside the list, which needs a token like the info resource.
+func serveOperation(name, summary string, responses map[string]any, answerWith change) wrap {
+	return both(describeOperation(name, summary, responses), interceptPath("/funding/v3/"+name, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, withPath(r, env.Places.Info()))
 		a.env = env
 		if a.ok() {

@@ -136,14 +136,13 @@ func keepRecords(begin func() (window func(all int) (hidden, shown int))) wrap {
 		return intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			a := capture(next, r)
 			if a.ok() && r.Method != http.MethodOptions { // OPTIONS has no records
-				query := func(edit func(q url.Values)) []map[string]any { return capture(next, withQuery(r, edit)).items() }
 				visible := map[string]bool{}
-				all := query(func(q url.Values) { clear(q) })
+				all := capture(next, withQuery(r, func(q url.Values) { clear(q) })).items()
 				hidden, shown := window(len(all))
 				for _, record := range slicePage(all, hidden, shown) {
 					visible[text(record["id"])] = true
 				}
-				found := query(func(q url.Values) { q.Del("page[page]"); q.Del("page[size]") })
+				found := capture(next, withoutPaging(r)).items()
 				found = slices.DeleteFunc(found, func(record map[string]any) bool { return !visible[text(record["id"])] })
 				start, _ := strconv.Atoi(r.URL.Query().Get("page[page]"))
 				size, err := strconv.Atoi(r.URL.Query().Get("page[size]"))
@@ -206,7 +205,7 @@ func describeEnvelope(media map[string]any) {
 	delete(media, "examples")
 }
 
-// refusePageSize makes a wrap that refuses page sizes of authorized callers for which isOut returns true.
+// refusePageSize makes a wrap that answers 400 in place of a list if isOut holds for the requested page size. Other errors of the node stay as they are.
 func refusePageSize(isOut func(size int) bool) wrap {
 	return rewriteSuccess(whenRequest(func(r *http.Request) bool {
 		size, err := strconv.Atoi(r.URL.Query().Get("page[size]"))
@@ -309,7 +308,7 @@ func recordHabits() []Deviation {
 				}
 			})},
 		{Name: "texts-of-every-kind",
-			Why: "Names contain markup, control characters, right-to-left text, combining marks and characters beyond the first plane, as people paste them.",
+			Why: "Names contain markup, control characters, right-to-left text, combining marks and characters that need two units of UTF-16, as people paste them.",
 			Wrap: editRecords(func(record map[string]any) {
 				for _, name := range objects(record, "name") {
 					name["text"] = text(name["text"]) + " <b>&amp;</b> \u200f\u05e9\u05dc\u05d5\u05dd e\u0301 \U0001F52C\t\u2028\u0000\uFEFF \"'`{{7*7}}"
@@ -322,7 +321,7 @@ func recordHabits() []Deviation {
 				delete(record, "contacts")
 			})},
 		{Name: "records-with-signed-links",
-			Why: "Records have links with a signature and an expiry of their own in each answer, as to object stores, and say when they were read.",
+			Why: "Records have links with a signature that is new in each answer, as to object stores, and say when they were read.",
 			Wrap: func(next http.Handler, env Env) http.Handler {
 				var answers atomic.Int64
 				return editRecords(func(record map[string]any) {
@@ -369,6 +368,7 @@ func editValues(replace func(value any) any) wrap {
 	return editRecords(func(record map[string]any) { replaceValues(record, replace) })
 }
 
+// replaceValues replaces the values inside value that are neither objects nor arrays, and returns the changed value.
 func replaceValues(value any, replace func(value any) any) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// serverHabits are documents that give the URLs of their operations in the forms of servers and paths that OAS 3.0.3 allows. They wrap the other habits,
-// which expect the document as the node writes it.
+// serverHabits are documents that split the URLs of their operations into servers and paths in other ways, which OAS 3.0.3 allows. They wrap the other
+// habits, because these expect the document as the node writes it.
 func serverHabits() []Deviation {
 	return []Deviation{
 		{Name: "document-of-one-application",
@@ -30,7 +30,7 @@ func serverHabits() []Deviation {
 				d.serveBelow(origin, base, "/funding/v3", "/fundings")
 			})},
 		{Name: "document-with-operation-servers",
-			Why: "Each operation names its server, which overrides those of its path and of the document: they name another environment.",
+			Why: "Each operation names its server, which overrides the servers of its path and of the document; these name another environment.",
 			Wrap: editServers(func(d apiDocument, origin, base string) {
 				d.object["servers"] = servers("https://test.node.example/ris")
 				for _, item := range d.pathItems() {
@@ -77,8 +77,8 @@ func servers(urls ...string) []any {
 	return out
 }
 
-// editServers makes a wrap that edits a document with one server, whose origin and base path it passes to edit. It leaves other documents alone,
-// because several such habits would describe addresses that the node does not serve.
+// editServers makes a wrap that edits a document with one server, whose origin and base path it passes to edit. It leaves other documents alone:
+// another habit has changed their servers, and two such changes would describe addresses that the node does not serve.
 func editServers(edit func(d apiDocument, origin, base string)) wrap {
 	return editDocument(func(d apiDocument) {
 		listed := objects(d.object, "servers")
@@ -112,7 +112,7 @@ func (d apiDocument) renamePaths(rename func(path string) string) {
 	d.object["paths"] = renamed
 }
 
-// serveBelow moves the prefix of the paths that begin with prefix and next into a server of their own.
+// serveBelow removes prefix from the paths that begin with prefix and next, and gives each of these paths a server whose URL ends with prefix.
 func (d apiDocument) serveBelow(origin, base, prefix, next string) {
 	for path, item := range d.pathItems() {
 		if rest, ok := strings.CutPrefix(path, prefix); ok && strings.HasPrefix(rest, next) {

@@ -66,7 +66,7 @@ func tokenHabits() []Deviation {
 			Why:  "Pragma is not sent: HTTP has deprecated it, and the drafts of OAuth 2.1 have dropped it.",
 			Wrap: rewrite(setHeader("Pragma", ""), Token)},
 		{Name: "token-members-in-capitals-besides",
-			Why:  "The token answer has members that differ from its own by case only, left over from an older client: JSON names are exact.",
+			Why:  "The token answer has members that differ from its own by case only, left over from an older client: names in JSON are case-sensitive.",
 			Wrap: rewriteSuccess(appendMembers(`"ACCESS_TOKEN":"of-the-old-gateway-0123456789","Token_Type":"mac","EXPIRES_IN":"never"`), Token)},
 	}
 }
@@ -137,7 +137,7 @@ func renewTokens() wrap {
 func tokenErrorHabits() []Deviation {
 	return []Deviation{
 		{Name: "token-errors-of-keycloak", Warns: []string{"TER-02"},
-			Why: "A wrong or missing secret is unauthorized_client and an unknown client is invalid_client, with Keycloak's descriptions.",
+			Why: "A wrong or missing secret is reported as unauthorized_client and an unknown client as invalid_client, with Keycloak's descriptions.",
 			Wrap: rewriteToken(func(q tokenRequest, a *answer) bool {
 				return a.Status == http.StatusUnauthorized && !q.basic && q.Get("client_id") != ""
 			}, func(a *answer) {
@@ -201,7 +201,7 @@ func tokenErrorHabits() []Deviation {
 			Why:  "A GET of the token endpoint is answered 404 with invalid_request, as by node-oidc-provider.",
 			Wrap: rewrite(when(isMethodNotAllowed, tokenError(http.StatusNotFound, "invalid_request")), Token)},
 		{Name: "token-by-get-unauthorized",
-			Why:  "A GET of the token endpoint is answered 401 without a body by the filter in front, as Spring Security denies unknown requests.",
+			Why:  "A GET of the token endpoint is answered 401 without a body by a filter in front of it, as Spring Security denies unknown requests.",
 			Wrap: rewrite(when(isMethodNotAllowed, become(http.StatusUnauthorized, "", "")), Token)},
 		{Name: "token-by-get-documentation",
 			Why:  "A GET of the token endpoint redirects with 303 to the page that explains it.",
@@ -251,7 +251,7 @@ func claimHabits() []Deviation {
 				t.body["expires_in"] = number(t.body["expires_in"]) - age
 			})},
 		{Name: "token-for-65-seconds",
-			Why:  "Tokens are valid for 65 seconds, in the answer and in the token: Keycloak with a short lifetime.",
+			Why:  "Tokens are valid for 65 seconds, by expires_in and by exp: Keycloak with a short lifetime.",
 			Wrap: setLifetime(65)},
 		{Name: "token-with-many-groups",
 			Why: "The token is long, because it names every group of the account, some with umlauts, like tokens from a directory.",

@@ -195,7 +195,7 @@ func notationHabits() []Deviation {
 			Why:  "Slashes and all characters outside ASCII are escaped in JSON, the default of PHP's json_encode.",
 			Wrap: editJSONText(escapeLikePHP)},
 		{Name: "charset-of-plain-ascii",
-			Why: "JSON in plain ASCII is called ISO-8859-1, as from old servlets that escape the rest: the bytes are the same in both.",
+			Why: "JSON in plain ASCII is called ISO-8859-1, as from old servlets that escape all other characters: the bytes are the same in UTF-8.",
 			Wrap: both(
 				rewrite(func(a *answer) {
 					if mediaType := a.Header.Get("Content-Type"); strings.HasSuffix(mediaType, "json") {

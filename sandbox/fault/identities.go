@@ -4,11 +4,11 @@ import "time"
 
 // The faults in this file identify records by the member nummer instead of id.
 
-// identityDeviations break records that nummer identifies.
+// identityDeviations are wrong answers with records that nummer identifies.
 func identityDeviations() []Deviation {
 	return []Deviation{
 		{Name: "another-state-by-number", Breaks: []string{"PAG-08"},
-			Why: "Records have a number and no id, and the detail of a number differs from the list: its times are two hours later.",
+			Why: "Records have the member nummer and no id, and the times in the detail are two hours later than in the list.",
 			Wrap: both(numberedRecords(), editDetail(func(record map[string]any) {
 				for _, name := range []string{"startDate", "endDate"} {
 					if at, err := time.Parse(time.RFC3339, text(record[name])); err == nil {
@@ -19,7 +19,7 @@ func identityDeviations() []Deviation {
 	}
 }
 
-// identityHabits are correct records that nummer identifies.
+// identityHabits are correct answers with records that nummer identifies.
 func identityHabits() []Deviation {
 	return []Deviation{
 		{Name: "records-by-number",

@@ -140,7 +140,7 @@ func (i *Injector) Play(p Play) error {
 	return nil
 }
 
-// Stop ends the named scenarios, or all without names. It ends nothing if one of them is not running.
+// Stop ends the named scenarios, or all if no name is given. If a named scenario is not running, Stop ends none and returns an error.
 func (i *Injector) Stop(names ...string) error {
 	var known []string
 	for _, p := range *i.running.Load() {
@@ -176,6 +176,7 @@ func (i *Injector) Plays() []PlayStatus {
 	return all
 }
 
+// changeRunning replaces the running plays by what change makes of a copy of them.
 func (i *Injector) changeRunning(change func(plays []*runningPlay) []*runningPlay) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -240,6 +241,7 @@ func (i *Injector) requestedDeviations(r *http.Request) (names []string, deviati
 	return names, deviations, nil
 }
 
+// requestedKey is the key of the context value that [withRequested] sets.
 type requestedKey struct{}
 
 // withRequested returns r with the requested deviations that it must still pass.
@@ -262,7 +264,7 @@ func (i *Injector) serveNextRequested(w http.ResponseWriter, r *http.Request) {
 	i.strike(plays, kind, i.serveRunning, w, r)
 }
 
-// requestedScenarios returns the scenarios that a request asks for. They strike any number of requests.
+// requestedScenarios returns the scenarios that a request asks for. They never end, because each request asks for its own fault.
 func (i *Injector) requestedScenarios(r *http.Request, kind Kind) ([]*runningPlay, error) {
 	names, err := requestedNames(r, ScenarioHeader)
 	if err != nil {

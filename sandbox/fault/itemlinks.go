@@ -13,10 +13,10 @@ func itemLinkDeviations() []Deviation {
 			Why:  "The links of records to themselves lack the prefix that the proxy removes, and answer 404.",
 			Wrap: linkRecords(func(_ Env, id string) string { return "/fundings/" + url.PathEscape(id) })},
 		{Name: "item-links-to-one-record", Breaks: []string{"PAG-10"},
-			Why:  "The links of all records lead to the record after the first one: the template of the link is filled in once.",
+			Why:  "The links of all records lead to the second record: the template of the link is filled in once.",
 			Wrap: linkRecords(func(env Env, _ string) string { return env.Places.Fundings() + "/XF-00000002" })},
 		{Name: "other-slash-redirects-inside", Breaks: []string{"PAG-10"},
-			Why: "The list with another slash at the end of its path is redirected to the host that the framework sees behind the proxy, as by Starlette without forwarded headers.",
+			Why: "The list with a slash at the end of its path is redirected to the host that the framework sees behind the proxy, as by Starlette without forwarded headers.",
 			Wrap: intercept(func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 				if !strings.HasSuffix(r.URL.Path, "/") {
 					next.ServeHTTP(w, r)
@@ -29,7 +29,7 @@ func itemLinkDeviations() []Deviation {
 
 // itemLinkHabits give records links to themselves that work.
 func itemLinkHabits() []Deviation {
-	pages := func(next http.Handler, env Env) http.Handler {
+	servePages := func(next http.Handler, env Env) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !strings.HasPrefix(r.URL.Path, "/calls/") {
 				next.ServeHTTP(w, r)
@@ -46,7 +46,7 @@ func itemLinkHabits() []Deviation {
 			Wrap: linkRecords(func(env Env, id string) string { return env.Places.Fundings() + "/" + url.PathEscape(id) })},
 		{Name: "items-link-to-pages",
 			Why:  "The links of records to themselves lead to pages of the portal on the same host.",
-			Wrap: both(pages, linkRecords(func(_ Env, id string) string { return "/calls/" + url.PathEscape(id) }))},
+			Wrap: both(servePages, linkRecords(func(_ Env, id string) string { return "/calls/" + url.PathEscape(id) }))},
 		{Name: "items-link-to-neighbours",
 			Why: "Records link to themselves and to the records before and after them, on pages of a portal on another host, as the document says.",
 			Wrap: both(editDocument(func(d apiDocument) {
@@ -59,7 +59,7 @@ func itemLinkHabits() []Deviation {
 				record["links"] = map[string]any{"self": portal + text(record["id"]), "next": portal + "next?of=" + text(record["id"]), "prev": portal + "previous?of=" + text(record["id"])}
 			}))},
 		{Name: "items-link-to-next-record",
-			Why: "Records link to the record after them, as in a series: the relation next of a record is no page of the list.",
+			Why: "Records link to the record after them, as in a series: the relation next of a record is not a page of the list.",
 			Wrap: func(next http.Handler, env Env) http.Handler {
 				return editRecords(func(record map[string]any) {
 					record["links"] = map[string]any{"next": env.Places.Fundings() + "/XF-00000002"}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// listFormDeviations break the list forms of lists.go, and lists and details in ways that only a comparison of answers shows.
+// listFormDeviations break lists in the forms of lists.go. Others break lists and details so that only a comparison of answers shows it.
 func listFormDeviations() []Deviation {
 	return []Deviation{
 		{Name: "cursor-skips-a-record", Breaks: []string{"PAG-03"},
@@ -79,6 +79,17 @@ func listFormDeviations() []Deviation {
 					all = p.slice(reverse(all))
 				}
 				sortBy(by, all)
+				return all
+			})},
+		{Name: "sort-ignored-with-filter", Breaks: []string{"PAG-03"},
+			Why: "A filtered list comes in the order of the ids, whatever order is asked for: the search has a query of its own.",
+			Wrap: serveSortedBy(func(by string, q url.Values, all []map[string]any) []map[string]any {
+				if !slices.ContainsFunc(filters(), q.Has) {
+					sortBy(by, all)
+				}
+				if p, paged := pageOf(q); paged {
+					return p.slice(all)
+				}
 				return all
 			})},
 		{Name: "sorted-from-a-map", Breaks: []string{"PAG-03"},
@@ -185,7 +196,7 @@ func listFormDeviations() []Deviation {
 				return total + 1, byType
 			})},
 		{Name: "statistics-multiplied-by-a-join", Breaks: []string{"PAG-01"},
-			Why: "The numbers by type count a record once for each of its funders, so that they do not add up to the total.",
+			Why: "The numbers by type count a record once for each of its funders, so that their sum is not the total.",
 			Wrap: serveStatistics(func(total int, byType map[string]int) (int, map[string]int) {
 				byType["PROGRAMME"] += 2
 				return total, byType
@@ -232,7 +243,7 @@ func listFormHabits() []Deviation {
 				return -1
 			})},
 		{Name: "list-per-page",
-			Why:  "The list has numbered pages with the parameters page and perPage, ten records by default, and X-Total-Count; optional values are described beside null.",
+			Why:  "The list has numbered pages with the parameters page and perPage, ten records by default, and X-Total-Count; the schemas of optional values also allow null.",
 			Wrap: paginateByNumber(func(url.Values) {})},
 		{Name: "list-per-page-that-grows",
 			Why:  "A record appears at the end of a list in numbered pages soon after the first answer, and X-Total-Count goes up by one.",

@@ -80,6 +80,7 @@ func nextRecord(skip, size, total int) int {
 	return -1
 }
 
+// cursorAt returns the cursor of the page after the first skip records.
 func cursorAt(skip int) string {
 	return base64.RawURLEncoding.EncodeToString([]byte("after:" + strconv.Itoa(skip)))
 }
@@ -124,18 +125,19 @@ func replacePaging(d apiDocument, parameters ...map[string]any) {
 // document describes optional values as FastAPI writes them. editCount changes the filters of the query that counts the total.
 func paginateByNumber(editCount func(url.Values)) wrap { return paginateUpTo(25, editCount) }
 
-// paginateUpTo is [paginateByNumber] with the largest size of a page.
+// paginateUpTo is [paginateByNumber] with another largest size of a page.
 func paginateUpTo(most int, editCount func(url.Values)) wrap {
 	usual := min(10, most)
 	return both(
 		interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			q := r.URL.Query()
 			number, size := numberOr(q.Get("page"), 1), numberOr(q.Get("perPage"), usual)
-			a := capture(node, withQuery(r, func(q url.Values) {
+			complete := withQuery(r, func(q url.Values) {
 				for _, name := range []string{"page", "perPage", "page[page]", "page[size]"} {
 					q.Del(name)
 				}
-			}))
+			})
+			a := capture(node, complete)
 			a.env = env
 			switch {
 			case a.ok() && (number < 1 || number > 100_000 || size < 1 || size > most):
@@ -149,12 +151,7 @@ func paginateUpTo(most int, editCount func(url.Values)) wrap {
 					emptyList(a)
 				}
 				a.set("Link", "")
-				a.set("X-Total-Count", strconv.Itoa(len(capture(node, withQuery(r, func(q url.Values) {
-					for _, name := range []string{"page", "perPage", "page[page]", "page[size]"} {
-						q.Del(name)
-					}
-					editCount(q)
-				})).items())))
+				a.set("X-Total-Count", strconv.Itoa(len(capture(node, withQuery(complete, editCount)).items())))
 			}
 			a.send(w, r)
 		}, List),

@@ -24,7 +24,7 @@ func olderVersionDeviations() []Deviation {
 			Example: asAnonymous("/funding/fundings"),
 			Wrap:    admitVariant(withCurrentVersion)},
 		{Name: "older-version-without-role", Breaks: []string{"BRR-18"},
-			Why: "An older version of the API asks for a token and not for the role, which was added with the current version.",
+			Why: "An older version of the API requires a token and not the role, which was added with the current version.",
 			Wrap: atOtherPath(inCurrentVersion, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 				a := capture(next, r)
 				if isRoleRefusal(a) {
@@ -58,12 +58,12 @@ func olderVersionHabits() []Deviation {
 			Wrap: atOtherPath(withCurrentVersion, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 				a := capture(next, env.admit(r))
 				var records []map[string]json.RawMessage
-				_ = json.Unmarshal(a.Body, &records) // anything else than a plain list becomes an empty one
+				_ = json.Unmarshal(a.Body, &records) // anything but a plain list becomes an empty list
 				titles := []map[string]json.RawMessage{}
 				for _, record := range records {
 					titles = append(titles, map[string]json.RawMessage{"id": record["id"], "name": record["name"]})
 				}
-				a.Body, _ = json.Marshal(titles) // raw messages that were read
+				a.Body, _ = json.Marshal(titles) // cannot fail: it was decoded from JSON
 				a.send(w, r)
 			})},
 		{Name: "portal-page-without-version",

@@ -67,7 +67,7 @@ func pageDeviations() []Deviation {
 			Why:  "Past the end the last page is repeated, as in tables for people.",
 			Wrap: rewritePastEnd(func(last, a *answer) { a.Body = last.Body })},
 		{Name: "last-page-filled-up", Breaks: []string{"PAG-03"},
-			Why: "The last page is filled up with the records before it: it is read from the end of the list, as by TOP in both directions.",
+			Why: "The last page is filled up with the records before it: it is read from the end of the list, as by TOP with the reversed order in SQL Server.",
 			Wrap: rewritePages(func(p page, a *answer) {
 				if n := len(a.items()); p.start == 0 || n == 0 || n >= p.size {
 					return
@@ -76,7 +76,7 @@ func pageDeviations() []Deviation {
 				a.Body = full.Body
 			})},
 		{Name: "last-number-is-the-first-page", Breaks: []string{"PAG-04"},
-			Why:  "A page near the end of 32 bits is the first one: the place of its last record is calculated in 32 bits.",
+			Why:  "A page whose number is near the largest 32-bit number is the first page: the place of its last record is calculated in 32 bits.",
 			Wrap: editPage(func(p page) bool { return p.start > 1<<31-1-p.size }, func(page) (string, int) { return "page[page]", 0 })},
 		{Name: "total-too-low", Breaks: []string{"PAG-01"},
 			Why: "X-Total-Count is less than the number of records: it is cached for an hour.",
@@ -229,7 +229,7 @@ func linkDeviations() []Deviation {
 			Why:  "The link to the next page lacks the prefix that the gateway removes, and answers 404.",
 			Wrap: editLink(func(_, link string) string { return prefixNext(link, "/page-of/") })},
 		{Name: "next-link-with-bare-ampersand", Breaks: []string{"PAG-10"}, May: []string{"PAG-07"},
-			Why: "The link to the next page writes the value of a filter as it is, so that an ampersand in it ends the value.",
+			Why: "The link to the next page does not encode the value of a filter, so that an ampersand in it ends the value.",
 			Wrap: both(editLink(func(_, link string) string {
 				return strings.ReplaceAll(link, url.QueryEscape(ampersand), ampersand)
 			}), ampersandInFunders())},

@@ -46,7 +46,7 @@ func parameterDeviations() []Deviation {
 			Why:  "A page number beyond 64 bits fails with 500: it is larger than an integer of the database.",
 			Wrap: crashIf(func(r *http.Request) bool { return len(r.URL.Query().Get("page[page]")) > 19 }, List)},
 		{Name: "page-offset-crashes", Breaks: []string{"PAG-06"},
-			Why: "The largest page number of 64 bits fails with 500: number times size is beyond an integer.",
+			Why: "The largest page number of 64 bits fails with 500: the number times the size does not fit an integer.",
 			Wrap: crashIf(func(r *http.Request) bool {
 				page, err := strconv.ParseInt(r.URL.Query().Get("page[page]"), 10, 64)
 				return err == nil && page > math.MaxInt64/50
@@ -71,10 +71,10 @@ func parameterDeviations() []Deviation {
 				})),
 				rewriteSuccess(whenRequest(func(r *http.Request) bool { return !r.URL.Query().Has("view") }, crash), Detail))},
 		{Name: "expanded-funder-with-internal-members", Breaks: []string{"API-05"},
-			Why:  "A described expand shows members of the funder that its closed schema does not have, such as a bank account: all columns are selected.",
+			Why:  "The described parameter expand of the detail shows members of the funder that its closed schema does not allow, such as a bank account: all columns are selected.",
 			Wrap: expandFunder(map[string]any{"id": "F-1", "country": "AT", "billingAccount": "AT61 1904 3002 3457 3201"})},
 		{Name: "cursor-of-text-crashes", Breaks: []string{"API-01"}, Rare: true,
-			Why:  "A described cursor that decodes to a text, and not to JSON, fails with 500: only the decoder's own error is handled.",
+			Why:  "A described cursor that decodes to a text, and not to JSON, fails with 500: only the error of the base64 decoder is handled.",
 			Wrap: both(editDocument(describeCursor), rewriteSuccess(whenRequest(decodesToText, crash), List))},
 		{Name: "odd-fields-crash", Breaks: []string{"PAG-06"}, Rare: true,
 			Why: "A described parameter that is repeated, sent as a list or with broken bytes, and an incomplete escape, fail with 500: the code expects one text for each name.",
@@ -100,7 +100,7 @@ func parameterDeviations() []Deviation {
 func parameterHabits() []Deviation {
 	return []Deviation{
 		{Name: "funder-expanded",
-			Why:  "A described expand of the detail adds a member with more about the funder.",
+			Why:  "The described parameter expand of the detail adds a member with more about the funder.",
 			Wrap: expandFunder(map[string]any{"id": "F-1", "country": "AT"})},
 	}
 }
@@ -179,7 +179,7 @@ func describeCursor(d apiDocument) {
 	list["parameters"] = append(slices.Clone(parameters), any(map[string]any{"name": "cursor", "in": "query", "schema": schema{"type": "string"}}))
 }
 
-// decodesToText holds for requests whose cursor is a text that is not JSON, in base64url.
+// decodesToText holds for requests whose cursor is base64url of a text that is not JSON.
 func decodesToText(r *http.Request) bool {
 	text, err := base64.RawURLEncoding.DecodeString(r.URL.Query().Get("cursor"))
 	return err == nil && len(text) > 0 && utf8.Valid(text) && !json.Valid(text)
@@ -235,7 +235,7 @@ func isWord(text string) bool {
 	return text != "" && (text[0] >= 'a' && text[0] <= 'z' || text[0] >= 'A' && text[0] <= 'Z')
 }
 
-// dropUnknownValues removes filters by type whose value is not in the vocabulary.
+// dropUnknownValues removes the filter by type if its value is not in the vocabulary.
 func dropUnknownValues(q url.Values) {
 	if value := q.Get("fundingType"); value != "" && !slices.Contains([]model.FundingType{
 		model.TypeProgramme, model.TypeCall, model.TypeOngoingCall, model.TypeResearchContract, model.TypeAward, model.TypeGrant, model.TypeScholarship,

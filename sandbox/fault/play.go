@@ -35,8 +35,8 @@ type Play struct {
 	Times int
 	// Wait is the scenario's wait, at most [MaxWait]. Jitter is the largest random difference from it, up or down.
 	Wait, Jitter time.Duration
-	// After is the number of requests of each client that are not struck at first. Of the others, Every strikes each nth, and Rate a random part: 0.1 is
-	// one in ten.
+	// After is the number of first requests of each client that are not struck. Of the later requests, Every strikes each nth, and Rate strikes a random
+	// part: 0.1 is one in ten.
 	After, Every int
 	Rate         float64
 	// Status and Body are the answer of the scenario [Answer].
@@ -170,7 +170,7 @@ func (p Play) complete(env Env) (Play, Scenario, error) {
 	return p, s, nil
 }
 
-// checkOptions checks the options on their own. The error continues the sentence "scenario NAME ...".
+// checkOptions checks the options that do not depend on the node. The error continues the sentence "scenario NAME ...".
 func (p Play) checkOptions(s Scenario) error {
 	switch {
 	case p.Times < 1 || p.Times > MaxTimes:

@@ -238,7 +238,7 @@ func detailDeviations() []Deviation {
 			Why:  "An unknown id is answered 400.",
 			Wrap: rewrite(when(isNotFound, problem(http.StatusBadRequest, "no such id")), Detail)},
 		{Name: "list-ids-with-blank", Breaks: []string{"PAG-08"},
-			Why: "The ids of the list end with a blank, from a column of fixed width; the detail knows them without.",
+			Why: "The ids of the list end with a blank, from a column of fixed width; the detail knows them without the blank.",
 			Wrap: both(
 				editItems(func(_ int, item map[string]any) { update("id", func(id string) string { return id + " " })(item) }),
 				replaceRequest(func(r *http.Request, _ Env) *http.Request {
@@ -287,7 +287,7 @@ func slashInID() wrap {
 			}
 		}), replaceRequest(func(r *http.Request, _ Env) *http.Request {
 			if strings.HasSuffix(r.URL.Path, number) {
-				return withPath(r, r.URL.Path+"-unknown")
+				return withPath(r, r.URL.Path+"-unknown") // no record has its old id any more
 			}
 			if path, has := strings.CutSuffix(r.URL.Path, number+afterSlash); has {
 				return withPath(r, path+number)
@@ -307,9 +307,7 @@ func findShorterID(a *answer) {
 	path := a.request.URL.Path
 	for n := 1; n <= maxSurplus && n < len(path); n++ {
 		if shorter := a.ask(withPath(a.request, path[:len(path)-n])); shorter.ok() && !strings.HasSuffix(path[:len(path)-n], "/") {
-			env := a.env
-			*a = *shorter.clone()
-			a.env = env
+			a.replaceBy(shorter)
 			return
 		}
 	}
@@ -382,7 +380,5 @@ func serveNext(a *answer) {
 	}
 	id := path[strings.LastIndexByte(path, '/')+1:]
 	before.editObject(func(record map[string]any) { record["id"] = id })
-	env := a.env
-	*a = *before.clone()
-	a.env = env
+	a.replaceBy(before)
 }

@@ -46,7 +46,7 @@ func representationDeviations() []Deviation {
 					a.keep(func(map[string]any) bool { n++; return n%4 != 0 })
 				}), List))},
 		{Name: "numbers-translated", Breaks: []string{"ROB-08"},
-			Why:     "The detail in English has other numbers than the one in German: the translator's copy of the record is older.",
+			Why:     "The detail in English has another start date than the one in German: the translator's copy of the record is older.",
 			Example: func(good *http.Request) { good.Header.Set("Accept-Language", "en") },
 			Wrap: rewriteSuccess(whenRequest(func(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("Accept-Language"), "en") }, func(a *answer) {
 				a.appendTo("Vary", "Accept-Language")
@@ -95,7 +95,7 @@ func representationDeviations() []Deviation {
 		{Name: "table-without-quotes", Breaks: []string{"API-02"},
 			Why:     "The list as text/csv, which the document describes, joins fields with commas: fields that have commas are not in quotes.",
 			Example: func(good *http.Request) { good.Header.Set("Accept", "text/csv") },
-			Wrap:    both(describeTable, exportTable(readTable, (*answer).joinFields))},
+			Wrap:    both(describeTable, exportTable(readList, (*answer).joinFields))},
 		{Name: "table-under-tag-of-json", Breaks: []string{"ROB-08"},
 			Why:     "The list as text/csv, which the document describes, has the strong ETag of the list as JSON: it is made of the records before they are written.",
 			Example: func(good *http.Request) { good.Header.Set("Accept", "text/csv") },
@@ -191,8 +191,8 @@ func translate(tag func(a *answer, before string) string, kinds ...Kind) wrap {
 	}, kinds...)
 }
 
-// countApplications makes a wrap that adds a number to the detail, which grows while details are read. The ETag, marked with weakness, is the one of the
-// record without the number.
+// countApplications makes a wrap that adds a number to the detail, which grows while details are read. The ETag is made of the record without the number;
+// weakness is put before it: W/ for a weak one, or nothing.
 func countApplications(weakness string) wrap {
 	return stateful(func() wrap {
 		var reads atomic.Int64
@@ -240,11 +240,12 @@ func describeTable(next http.Handler, env Env) http.Handler {
 	})(next, env)
 }
 
+// wantsTable holds for requests whose first choice is CSV.
 func wantsTable(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.HasPrefix(r.Header.Get("Accept"), "text/csv")
 }
 
-// exportTable makes a wrap that writes the list as CSV for callers who ask for it. read gets the list as JSON.
+// exportTable makes a wrap that answers the list as CSV to callers who ask for it. read gets the list as JSON, and write turns it into CSV.
 func exportTable(read func(next http.Handler, env Env, r *http.Request) *answer, write change) wrap {
 	return interceptIf(wantsTable, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		a := read(next, env, r)
@@ -255,7 +256,8 @@ func exportTable(read func(next http.Handler, env Env, r *http.Request) *answer,
 	}, List)
 }
 
-func readTable(next http.Handler, _ Env, r *http.Request) *answer { return capture(next, r) }
+// readList reads the list as the node answers it.
+func readList(next http.Handler, _ Env, r *http.Request) *answer { return capture(next, r) }
 
 // tableUnderTagOfJSON writes the list as CSV for callers who ask for it, with the ETag of the JSON.
 func tableUnderTagOfJSON(next http.Handler, env Env) http.Handler {
@@ -290,6 +292,7 @@ func (a *answer) table() [][]string {
 // tabulate replaces a list by the same list as CSV (RFC 4180).
 func (a *answer) tabulate() { a.writeTable(a.table()) }
 
+// writeTable replaces the body by the records as CSV, with quotes where they are needed.
 func (a *answer) writeTable(records [][]string) {
 	var table bytes.Buffer
 	out := csv.NewWriter(&table)
@@ -309,6 +312,7 @@ func (a *answer) joinFields() {
 	a.becomeTable()
 }
 
+// becomeTable sets the header fields of an answer in CSV.
 func (a *answer) becomeTable() {
 	a.set("Content-Type", "text/csv; charset=utf-8; header=present")
 	a.appendTo("Vary", "Accept")
@@ -327,8 +331,8 @@ func representationHabits() []Deviation {
 			Why:  "The detail counts applications, and its weak ETag is the one of the record without the number.",
 			Wrap: countApplications("W/")},
 		{Name: "list-as-table",
-			Why:  "The list comes as text/csv, too, with a strong ETag of its own, and fields with commas in quotes; the document describes it.",
-			Wrap: both(describeTable, exportTable(readTable, (*answer).tabulate))},
+			Why:  "The list is also served as text/csv, with a strong ETag of its own, and with quotes around fields that have commas; the document describes it.",
+			Wrap: both(describeTable, exportTable(readList, (*answer).tabulate))},
 		{Name: "conditions-refused",
 			Why:  "A request with a condition and without a token is answered 412 by a gateway that does not know the resource.",
 			Wrap: refuseEarly(func(r *http.Request) bool { return isAnonymous(r) && r.Header.Get("If-None-Match") != "" }, become(http.StatusPreconditionFailed, "", ""), protectedKinds()...)},

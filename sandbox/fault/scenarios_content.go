@@ -29,7 +29,7 @@ func tokenScenarios() []Scenario {
 		},
 		{
 			Name: "token-expires-early", Times: 1, Strikes: dataKinds(),
-			Does:   "The first tokens of a client are good for one request each. After it they are refused with 401 invalid_token, whatever expires_in said.",
+			Does:   "The first tokens of a client are good for one request each. A later request with such a token is refused with 401 invalid_token, whatever expires_in said.",
 			Why:    "Authorization servers forget tokens when they restart, and administrators revoke them.",
 			Client: "Fetches a new token when it gets a 401, whatever its own clock says, and repeats the request.",
 			begin:  onlyIf(isAuthorized, expireEarly),
@@ -50,8 +50,8 @@ func tokenScenarios() []Scenario {
 		},
 		{
 			Name: "key-rotation", Times: 1, Strikes: dataKinds(),
-			Does: "At the first request with a good token the node replaces its keys for all clients. The old key is withdrawn at once and its tokens " +
-				"are refused; or it stays published and good for the wait, if there is one.",
+			Does: "At the first request with a good token the node replaces its keys for all clients. Without a wait, the old key is withdrawn at once " +
+				"and its tokens are refused. With a wait, the old key stays published and its tokens stay good until the wait is over.",
 			Why:    "Keys are replaced on schedule with an overlap, and without one after a leak or a new installation.",
 			Client: "Fetches a new token when it gets a 401; software that verifies tokens fetches the JWK Set again for an unknown kid.",
 			begin: onlyIf(isAuthorized, actBefore(func(e *encounter, _ *http.Request) {
@@ -75,7 +75,7 @@ func expireEarly() act {
 	}
 }
 
-// maxTokens is the number of tokens after which expiredTokens starts over.
+// maxTokens is the number of tokens after which expiredTokens forgets all of them.
 const maxTokens = 8192
 
 // tokenHash identifies a token without storing a credential.
@@ -126,7 +126,7 @@ func issueForOtherAudience(e *encounter, next http.Handler, w http.ResponseWrite
 	a.send(w, r)
 }
 
-// These are an unknown member and an unknown value of a vocabulary.
+// These are a member and a vocabulary value that no client knows.
 const (
 	newMember = "addedInALaterVersion"
 	newValue  = "ADDED_IN_A_LATER_VERSION"
@@ -245,7 +245,7 @@ func firstRecord(value any) (record map[string]any, ok bool) {
 	return record, ok
 }
 
-// addMembers adds a member to each object of a value. It returns false without an object.
+// addMembers adds a member to each object in a value. It returns false if there is no object.
 func addMembers(value any) (done bool) {
 	switch v := value.(type) {
 	case []any:

@@ -68,7 +68,7 @@ func refusalScenarios() []Scenario {
 	}
 }
 
-// unavailable is the refusal with status 503.
+// unavailable returns the refusal with status 503.
 func unavailable() content.Problem {
 	return content.Unavailable("the node is not available for a moment, on purpose", "wait as long as Retry-After says, and repeat the request")
 }

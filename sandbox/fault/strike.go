@@ -115,6 +115,7 @@ type encounter struct {
 	client string // the client of a good token, or the client that a token request names; "" if there is neither
 }
 
+// claim is [runningPlay.claim] for the client of the request.
 func (e *encounter) claim() (mark string, ok bool) { return e.runningPlay.claim(e.client) }
 
 // announce names the fault in the header of the answer and in the journal. Several plays may mark the same answer.

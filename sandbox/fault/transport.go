@@ -67,6 +67,7 @@ func transportDeviations() []Deviation {
 	}
 }
 
+// offerCleartext makes the node also serve plain HTTP.
 func offerCleartext(s *devtls.Settings) { s.Cleartext = true }
 
 // serveInCleartext makes a wrap that serves only one kind over plain HTTP.
@@ -133,7 +134,7 @@ func framingDeviations() []Deviation {
 // sendWithBody writes the answer with its body to the connection of a HEAD request, and closes it.
 func (a *answer) sendWithBody(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil { // HTTP/2, and tests
+	if err != nil { // over HTTP/2, and in tests without a connection
 		a.start(w)
 		_, _ = w.Write(a.Body)
 		return
@@ -189,7 +190,7 @@ func delayDeviations() []Deviation {
 	}
 }
 
-// setDate makes a wrap that replaces the Date of answers; no value removes the field.
+// setDate makes a wrap that replaces the Date of answers, or removes it if date returns nil.
 func setDate(date func(now time.Time) []string, kinds ...Kind) wrap {
 	return rewrite(func(a *answer) { a.Header["Date"] = date(a.env.Now().UTC()) }, kinds...)
 }

@@ -2,25 +2,29 @@ package fault
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 )
 
-// The faults in this file are about parameters of the list that no member of the records is named after.
+// The faults in this file concern parameters of the list whose names do not show what they do with the records.
 
-// unmatchedDeviations describe filters that the node does not know.
+// unmatchedDeviations describe parameters that the node ignores, or that have another default.
 func unmatchedDeviations() []Deviation {
 	return []Deviation{
 		{Name: "filter-renamed-in-the-node", Breaks: []string{"PAG-07"},
-			Why:     "The document describes a filter by country under the name from before a renaming; the node drops it like any unknown parameter, and all items come back.",
+			Why:     "The document describes a filter by country under its old name; the node drops it like any unknown parameter, and all items come back.",
 			Example: listWith("residence=AT"),
 			Wrap:    both(describeListParameter("residence", "Only calls of funders in this country.", schema{"type": "string"}), editQuery(func(q url.Values) { q.Del("residence") }))},
 		{Name: "default-of-another-version", Breaks: []string{"PAG-07"},
-			Why:     "The document says that records in the archive are left out by default; a later version of the node lists them, unless a client asks it not to.",
+			Why:     "The document says that records in the archive are left out by default; a later version of the node lists them, unless a client sends archive=false.",
 			Example: listWith("archive=false"),
 			Wrap:    describeArchive(false)},
+		{Name: "two-filters-crash", Breaks: []string{"API-01"},
+			Why: "Two filters together fail with 500: each joins the same table, and the alias of the second join is ambiguous.", Example: listWith("fundingType=CALL&targetGroup=COMPANY"),
+			Wrap: rewriteSuccess(whenRequest(func(r *http.Request) bool { return len(filtersOf(r)) > 1 }, crash), List)},
 	}
 }
 
@@ -41,7 +45,7 @@ func unmatchedHabits() []Deviation {
 			Wrap: both(describeListParameter("depth", "Only the answer changes: how much of each record is shown.", schema{"type": "string", "enum": []any{"core", "common", "full"}}),
 				editQuery(func(q url.Values) { q.Del("depth") }))},
 		{Name: "parameter-for-statistics",
-			Why: "The list has a parameter with the name and the vocabulary of a member; as the document says, it selects nothing, and says where the users of the caller come from.",
+			Why: "The list has a parameter with the name and the vocabulary of a member; as the document says, it selects nothing, and only tells the node where the users of the caller come from.",
 			Wrap: both(describeListParameter("origin", "Where your users come from; for our usage statistics only. The answer is the same with and without it.", origins()),
 				markOrigin())},
 		{Name: "parameter-explained-by-the-operation",
@@ -72,7 +76,7 @@ func unmatchedHabits() []Deviation {
 					"description": "An estimate of the number of records, rounded to tens; it may differ from the real one.", "schema": schema{"type": "integer"}}}
 			}))},
 		{Name: "statistics-of-all-records",
-			Why: "The node counts its records by type, and those that clients do not see as well; the document says so.",
+			Why: "The node counts its records by type, including those that clients do not see, as the document says.",
 			Wrap: serveNumbers("summary", "Numbers of fundings by type. All fundings are counted, not only those that clients see in the list.",
 				schema{"type": "object", "properties": map[string]any{"total": schema{"type": "integer"}, "byType": schema{"type": "object", "additionalProperties": schema{"type": "integer"}}}},
 				func(items []map[string]any) any {
@@ -82,7 +86,49 @@ func unmatchedHabits() []Deviation {
 					}
 					return map[string]any{"total": 2 * len(items), "byType": byType}
 				})},
+		{Name: "filter-by-ranges",
+			Why:  "A filter by number takes ranges such as 2..5, as its pattern says; a single number is refused.",
+			Wrap: filterByExpression(schema{"type": "string", "pattern": `^[0-9]+\.\.[0-9]+$`}, "Records with a number of points in this range.", "%d..%d")},
+		{Name: "filter-by-comparison",
+			Why:  "A filter by number takes comparisons such as ge:2,le:5, as its example shows; a single number is refused.",
+			Wrap: filterByExpression(schema{"type": "string", "example": "ge:2,le:5"}, "Compares the points of the records.", "ge:%d,le:%d")},
+		{Name: "statistics-in-groups",
+			Why: "The node counts its records by type in an array of groups; the total beside it counts the records, not the groups.",
+			Wrap: serveNumbers("summary", "Numbers of fundings by type.",
+				schema{"type": "object", "properties": map[string]any{"total": schema{"type": "integer"}, "groups": schema{"type": "array", "items": schema{"type": "object",
+					"properties": map[string]any{"type": schema{"type": "string"}, "count": schema{"type": "integer"}}}}}},
+				func(items []map[string]any) any {
+					byType := map[string]int{}
+					for _, item := range items {
+						byType[text(item["type"])]++
+					}
+					var groups []any
+					for _, word := range slices.Sorted(maps.Keys(byType)) {
+						groups = append(groups, map[string]any{"type": word, "count": byType[word]})
+					}
+					return map[string]any{"total": len(items), "groups": groups}
+				})},
 	}
+}
+
+// filterByExpression makes a wrap that gives the records a number of points, and describes a filter points that takes expressions of a form only.
+func filterByExpression(s schema, description, form string) wrap {
+	bounds := func(value string) (low, high int, ok bool) {
+		n, err := fmt.Sscanf(value, form, &low, &high)
+		return low, high, err == nil && n == 2
+	}
+	return both(describeListParameter("points", description, s), both(
+		hideUnless("points", func(value string, record map[string]any) bool {
+			low, high, _ := bounds(value)
+			points := lastDigit(record) % 6
+			return low <= points && points <= high
+		}),
+		both(editRecords(func(record map[string]any) { record["points"] = lastDigit(record) % 6 }),
+			rewriteSuccess(whenRequest(func(r *http.Request) bool {
+				value := r.URL.Query().Get("points")
+				_, _, ok := bounds(value)
+				return value != "" && !ok
+			}, problem(http.StatusBadRequest, "points takes an expression")), List))))
 }
 
 // origins is the vocabulary of [markOrigin].
@@ -104,7 +150,7 @@ func lastDigit(record map[string]any) int {
 	return int(id[len(id)-1] - '0')
 }
 
-// hideUnless makes a wrap that, with a parameter, hides the records of the list that do not fit its value.
+// hideUnless makes a wrap that hides the records of the list that do not fit the value of a parameter, if the request has the parameter.
 func hideUnless(parameter string, fits func(value string, record map[string]any) bool) wrap {
 	return rewriteSuccess(func(a *answer) {
 		if value := a.request.URL.Query().Get(parameter); value != "" {

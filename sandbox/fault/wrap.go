@@ -14,7 +14,8 @@ type handle func(next http.Handler, env Env, w http.ResponseWriter, r *http.Requ
 
 // intercept makes a wrap that calls serve for requests of the kinds, and passes all others to the node.
 //
-// It is not inlined, and neither are the other helpers of many rows: a copy of their closures for each row takes 1.6 MB of the program.
+// It is not inlined, and neither are the other helpers that many rows of the tables call: a copy of their closures for each row takes 1.6 MB of the
+// program.
 //
 //go:noinline
 func intercept(serve handle, kinds ...Kind) wrap {
@@ -120,7 +121,7 @@ func refuseEarly(fits func(r *http.Request) bool, answer change, kinds ...Kind) 
 func admitIf(fits func(r *http.Request) bool, kinds ...Kind) wrap {
 	return interceptIf(fits, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, r)
-		if a.Status == http.StatusUnauthorized || a.Status == http.StatusBadRequest {
+		if a.Status == http.StatusUnauthorized || a.Status == http.StatusBadRequest { // 400 for a malformed Authorization header
 			a = capture(next, env.admit(r))
 		}
 		a.send(w, r)
@@ -183,8 +184,10 @@ func isNotFound(a *answer) bool { return a.Status == http.StatusNotFound }
 
 func isMethodNotAllowed(a *answer) bool { return a.Status == http.StatusMethodNotAllowed }
 
+// isAnonymous holds for requests without credentials.
 func isAnonymous(r *http.Request) bool { return r.Header.Get("Authorization") == "" }
 
+// hasToken holds for requests with a bearer token, good or bad.
 func hasToken(r *http.Request) bool { return bearer(r) != "" }
 
 func isHead(r *http.Request) bool { return r.Method == http.MethodHead }
@@ -197,7 +200,7 @@ func hasMethod(method string) func(r *http.Request) bool {
 // memory is what a deviation remembers between requests. It is bounded and safe for concurrent use. The zero value is empty.
 type memory[V any] struct {
 	mu sync.Mutex
-	// newer has up to memorySize entries; when it is full, it becomes older. A new entry is kept for at least memorySize others.
+	// newer has up to memorySize entries; when it is full, it becomes older. So an entry is kept until at least memorySize others have been added.
 	newer, older map[string]V
 }
 

@@ -122,6 +122,7 @@ func clashes(habits []fault.Deviation, name string) bool {
 		{"page-size-cut", "list-sortable-in-own-words"},
 		{"list-with-counts", "list-sortable"},
 		{"list-with-counts", "list-sortable-in-own-words"},
+		{"content-delivery-network", "document-kept-by-cache"},
 		{"header-names-in-lower-case", "document-kept-by-cache"},
 		{"header-names-in-capitals", "document-kept-by-cache"},
 		{"filters-joined-by-or", "list-per-page"},

@@ -1,0 +1,74 @@
+package openapi
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// maxAllowed bounds the length of a value that [Schema.Allows] knows to be allowed, in characters.
+const maxAllowed = 200
+
+// Allows reports whether the schema surely allows a value as it stands in a query. It is false where that is open: for a format that is not known, a pattern
+// that Go cannot compile, an object, or an integer or date so large that libraries differ.
+func (s Schema) Allows(text string) bool {
+	if !s.Declared || s.Dangling != "" || s.Subtypes || utf8.RuneCountInString(text) > maxAllowed {
+		return false
+	}
+	switch {
+	case s.Type == "array" && s.Items != nil:
+		values := strings.Split(text, ",")
+		return (s.MaxItems == nil || len(values) <= *s.MaxItems) && !slices.ContainsFunc(values, func(value string) bool { return !s.Items.Allows(value) })
+	case len(s.Enum) > 0:
+		return slices.Contains(s.Enum, text)
+	case s.Type == "boolean":
+		return text == "true" || text == "false"
+	case s.Type == "integer":
+		n, err := strconv.ParseInt(text, 10, 32)
+		return err == nil && s.allowsNumber(float64(n))
+	case s.Type == "number":
+		n, err := strconv.ParseFloat(text, 64)
+		return err == nil && math.Abs(n) <= math.MaxInt32 && s.allowsNumber(n)
+	case s.Type == "string":
+		return s.allowsText(text)
+	}
+	return false
+}
+
+func (s Schema) allowsNumber(n float64) bool {
+	return (s.Minimum == nil || n > *s.Minimum || n == *s.Minimum && !s.ExclusiveMinimum) &&
+		(s.Maximum == nil || n < *s.Maximum || n == *s.Maximum && !s.ExclusiveMaximum) &&
+		(s.MultipleOf == nil || *s.MultipleOf != 0 && math.Mod(n, *s.MultipleOf) == 0)
+}
+
+func (s Schema) allowsText(text string) bool {
+	length := utf8.RuneCountInString(text)
+	if text == "" || s.MinLength != nil && length < *s.MinLength || s.MaxLength != nil && length > *s.MaxLength {
+		return false
+	}
+	if s.Pattern != "" {
+		pattern, err := regexp.Compile(s.Pattern)
+		if err != nil || !pattern.MatchString(text) {
+			return false
+		}
+	}
+	inCalendar := func(layout string) bool {
+		at, err := time.Parse(layout, text)
+		return err == nil && at.Year() >= 1900 && at.Year() <= 2100
+	}
+	switch s.Format {
+	case "":
+		return true
+	case "date":
+		return inCalendar(time.DateOnly)
+	case "date-time":
+		return inCalendar(time.RFC3339)
+	case "uuid":
+		return regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`).MatchString(text)
+	}
+	return false
+}
