@@ -50,12 +50,12 @@ func redirected(x evidence.Exchange) bool { return x.Status() >= 300 && x.Status
 // clientError reports whether the node, or a gateway, answered 4xx.
 func clientError(x evidence.Exchange) bool { return x.Status() >= 400 && x.Status() <= 499 }
 
-// serverError reports whether the answer is a 5xx, but not the block page of a gateway or a refusal for load.
+// serverError reports whether the answer is a 5xx, but not the block page of a gateway or a refusal because of load.
 func serverError(x evidence.Exchange) bool {
 	return x.Status() >= 500 && x.Status() <= 599 && !wafPage(x) && !rateLimited(x)
 }
 
-// rateLimited reports whether the node refuses for load: 429 (RFC 6585 §4), or 503 with Retry-After (RFC 9110 §15.6.4), whatever the body.
+// rateLimited reports whether the node refuses because of its load: 429 (RFC 6585 §4), or 503 with Retry-After (RFC 9110 §15.6.4), whatever the body.
 func rateLimited(x evidence.Exchange) bool {
 	return x.Status() == 429 || x.Status() == 503 && len(header(x, "Retry-After")) > 0
 }
@@ -291,7 +291,7 @@ func describe(x evidence.Exchange) string {
 	return clip(x.StatusText() + " without a media type")
 }
 
-// clip shortens a text of the node for a [Judgement].
+// clip shortens a text of the node for a [Judgement]. It is not inlined, because its many calls would make the program larger.
 //
 //go:noinline
 func clip(s string) string { return evidence.Clip(s, 160) }
@@ -329,12 +329,12 @@ func itemsIn(text []byte, err error) ([][]byte, error) {
 	}
 	list, ok := openapi.ReadValidList(text)
 	if !ok {
-		return nil, fmt.Errorf("the answer is not a list but one %s", textType(text))
+		return nil, fmt.Errorf("the answer is not a list: it has the type %s", textType(text))
 	}
 	return list.Items, nil
 }
 
-// containsFold reports whether a vocabulary value is among the values, in lower or upper case.
+// containsFold reports whether a value is among the values. It ignores the case of letters.
 func containsFold(values []string, want string) bool {
 	return slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, want) })
 }

@@ -18,8 +18,8 @@ func describedOperations() []Requirement {
 		Level: Network, Gate: Gating, Profile: API,
 		Source:   NET("R1").And(NET("R15")),
 		Quote:    "Each node exposes endpoints described by a machine-readable API specification file.",
-		Probe:    "Each GET operation of the document with a token and its defaults, and once more for values of each described parameter that the document allows: of its vocabulary, at its bounds, of its shortest and longest length. Where the schema allows any text, also cursors that decode to something else, quotes, patterns and very long texts. The list is called with a token that was requested by HTTP Basic, or in another way. At the end two clients request tokens at the same time, and the list is called with each of them.",
-		Forgives: "A documented status other than 2xx, such as 403 of an administrator's operation and 410 of what is gone, 404 and 501 with a warning; info, list and detail need a 2xx. 403 that is not documented, for a missing privilege (a warning); a documented refusal of an allowed value, since parameters may depend on each other (a warning); 404 for an id that nobody has; a refusal of a text that means nothing to the node; operations that need a value which nobody knows are left out; 401 for a token that was requested at the same time as others, since only the newest may count. What the document does not allow is judged by PAG-06.",
+		Probe:    "Each GET operation of the document with a token and default parameters, and once more with each of several values that the document allows: from the enum of a parameter, at its bounds, of its shortest and longest length. Where the schema allows any text, also cursors that decode to something else, quotes, patterns and very long texts. The list is called with a token that was requested by HTTP Basic, or in another way. At the end two clients request tokens at the same time, and the list is called with each of them.",
+		Forgives: "A documented status other than 2xx, such as 403 of an administrator's operation and 410 for a record that is gone, 404 and 501 with a warning; info, list and detail need a 2xx. 403 that is not documented, for a missing privilege (a warning); a documented refusal of an allowed value, since parameters may depend on each other (a warning); 404 for an id that nobody has; a refusal of a text that means nothing to the node; operations that need a value which nobody knows are left out; 401 for a token that was requested at the same time as others, since a server may accept only the newest token. What the document does not allow is judged by PAG-06.",
 		Fix:      "Route every path that the document describes, under the path of its servers entry, or take it out of the document. Behind a proxy check the prefix: Spring server.servlet.context-path or server.forward-headers-strategy; nginx: the URI part of proxy_pass.",
 		Breaks:   "One described operation gives 404.",
 		Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
@@ -27,6 +27,7 @@ func describedOperations() []Requirement {
 	}}
 }
 
+// definedByDocument is the sentence that API-02 to API-07 quote.
 const definedByDocument = "Their documentation and specification files define them."
 
 // operationAnswers returns the answers of the executed operations in the order of the log.
@@ -54,12 +55,12 @@ func judgeOperations(e Evidence) Judgement {
 	infoFailed := false
 	for _, r := range e.Roles.Operations {
 		label := r.With(evidence.OK)
-		if o, known := operation(e, r); known && e.isInfo(o) && e.exchange(label).Answered() && !success(e.exchange(label)) && e.judge(needsInfo).Outcome == Fail {
+		if o, known := operation(e, r); known && e.isInfo(o) && e.exchange(label).Answered() && !success(e.exchange(label)) && e.judge(infoRequirement).Outcome == Fail {
 			infoFailed = true
 			continue
 		}
 		if j, missing := e.missingAnswer(label); missing {
-			if j.Outcome == NotApplicable || j.BlockedBy == needsCalls {
+			if j.Outcome == NotApplicable || j.BlockedBy == callsRequirement {
 				j = Judgement{Outcome: NotApplicable, Reason: j.Reason}.Noting(resourceName(e, r) + " was not called: " + j.Reason)
 			}
 			parts = append(parts, j)
@@ -71,7 +72,7 @@ func judgeOperations(e Evidence) Judgement {
 		return Inapplicable("no described GET operation could be called")
 	}
 	if e.tokenRefusedEverywhere() {
-		return Judgement{Outcome: Blocked, BlockedBy: needsInfo, Reason: "needs " + string(needsInfo) + ", which is fail: every operation refuses the token, as the info resource does"}
+		return Judgement{Outcome: Blocked, BlockedBy: infoRequirement, Reason: "needs " + string(infoRequirement) + ", which is fail: every operation refuses the token, as the info resource does"}
 	}
 	parts = append(parts, judgeAllowedValues(e)...)
 	parts = append(parts, ordinaryFailures(e)...)
@@ -79,8 +80,9 @@ func judgeOperations(e Evidence) Judgement {
 	parts = append(parts, judgeOtherWay(e)...)
 	j := gather(parts...)
 	if infoFailed && (j.Outcome == Pass || len(parts) == 0) {
-		j = Judgement{Outcome: Blocked, BlockedBy: needsInfo, Reason: "needs " + string(needsInfo) + ", which is fail, for the info resource; the other operations answer"}
+		j = Judgement{Outcome: Blocked, BlockedBy: infoRequirement, Reason: "needs " + string(infoRequirement) + ", which is fail, for the info resource; the other operations answer"}
 	}
+	// A base that was tried is recorded with the status of the answer: "https://node.example/api (servers): 404".
 	if slices.ContainsFunc(e.Roles.BaseTried, func(tried string) bool { return !strings.Contains(tried, "): 2") }) {
 		j = j.Noting("operations were looked for under " + clip(strings.Join(e.Roles.BaseTried, ", ")) + " and are called under " + clip(e.Roles.OperationBase))
 	}
@@ -89,7 +91,7 @@ func judgeOperations(e Evidence) Judgement {
 
 // tokenRefusedEverywhere reports whether the info resource and all called operations answer a good token with 401. Public operations do not count.
 func (e Evidence) tokenRefusedEverywhere() bool {
-	if e.exchange(evidence.Info.With(evidence.OK)).Status() != 401 || e.judge(needsInfo).Outcome != Fail {
+	if e.exchange(evidence.Info.With(evidence.OK)).Status() != 401 || e.judge(infoRequirement).Outcome != Fail {
 		return false
 	}
 	called := 0
@@ -131,12 +133,12 @@ func judgePlainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgem
 	case exact && (status == 403 || status == 410) && !e.needsData(r):
 		return Passed(x.Label).Noting(subject.Name + " answers " + describe(x) + ", as described: it was called, and its data was not seen")
 	case status == 403 && success(e.exchange(r.With("new-token"))) && e.exchange(r.With("old-token")).Status() == 403:
-		return failed("refuses one token of the client and answers with the next one", ownClient).
+		return failed("refuses one token of the client and answers with the next one", ownClientHint).
 			Seen(r.With("new-token"), r.With("old-token"))
 	case status == 403 && e.lacksData(r):
-		return subject.unclear(subject.Name+" is refused to this client, so none of its data was judged", describe(x)).Hinting(grantRole)
+		return subject.unclear(subject.Name+" is refused to this client, so none of its data was judged", describe(x)).Hinting(roleHint)
 	case status == 403:
-		return warned("is refused to this client", grantRole)
+		return warned("is refused to this client", roleHint)
 	case status == 401:
 		return failed("refuses a good token", "let the operation accept the same tokens as the info endpoint")
 	case status == 404 && templated:
@@ -144,7 +146,7 @@ func judgePlainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgem
 			return Passed(x.Label).Noting("no id is known for " + subject.Name + ": a made-up one does not exist")
 		}
 		if e.lacksData(r) {
-			return failed("does not find the id that was taken from the list, nor any other one", "let the list name only what the operation finds, by the same ids")
+			return failed("does not find the id that was taken from the list, nor any other one", "list only records that the operation finds, under the same ids")
 		}
 		return warned("does not find the id that was taken from the list", "")
 	case exact && status == 404 && r != e.Roles.List:
@@ -153,7 +155,7 @@ func judgePlainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgem
 		address, _, _ := strings.Cut(x.Request.URL, "?")
 		return failed("is described but not served", "it was called at "+clip(address)+": route the path there, or correct the servers entry of the document")
 	case exact && status == 410 && e.lacksData(r) && r != e.Roles.List:
-		return failed("answers 410 for the id that was taken from the list, and for every other one", "let the list leave out what is gone")
+		return failed("answers 410 for the id that was taken from the list, and for every other one", "leave records that are gone out of the list")
 	case exact && e.lacksData(r) && r != e.Roles.List:
 		return subject.unclear(subject.Name+" answers "+describe(x)+", which is documented, so none of its data was judged", describe(x)).
 			Hinting("let the operation answer 2xx to this client")
@@ -162,13 +164,13 @@ func judgePlainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgem
 	case redirected(x):
 		return failed("redirects elsewhere, where clients do not send the token", "serve the operation at the path that the document names")
 	case clientError(x) && needsInput(e, r):
-		return warned("refuses the values that rin chose for its required parameters", "describe the values with enum, format, minimum or example limits, so that clients can choose good ones")
+		return warned("refuses the values that rin chose for its required parameters", "describe the values with enum, format, minimum, maximum or example, so that clients can choose good ones")
 	}
 	return failed("refuses a call that the document allows", "accept the call without optional parameters, or mark the ones that are needed with required: true")
 }
 
-// ownClient is the fix for an authorization server that confuses clients which request tokens at the same time.
-const ownClient = "take the client, the role and the audience of a token from its own token request: a variable that all requests share holds those of another client if two clients request tokens at the same time"
+// ownClientHint is the fix for an authorization server that confuses clients which request tokens at the same time.
+const ownClientHint = "take the client, the role and the audience of a token from its own token request: a variable that all requests share holds those of another client if two clients request tokens at the same time"
 
 // judgeParallelTokens finds tokens of the client that lack the role because another client requested a token at the same time. A token that was requested
 // alone must have the role. A 401 is not a fault, because a server may accept only the newest token of a client.
@@ -180,7 +182,7 @@ func judgeParallelTokens(e Evidence) []Judgement {
 			continue
 		}
 		parts = append(parts, Subject{Name: resourceName(e, e.Roles.List), Label: x.Label, Expected: "2xx, as with other tokens of the client"}.
-			failed("a token that the client requested while another client requested one has no role", describe(x)).Hinting(ownClient).Seen(good.Label))
+			failed("a token that the client requested while another client requested one has no role", describe(x)).Hinting(ownClientHint).Seen(good.Label))
 	}
 	return withoutRepeats(parts)
 }
@@ -199,8 +201,8 @@ func judgeOtherWay(e Evidence) []Judgement {
 		Hinting("let one place fill in role, audience and lifetime of a token, however the client authenticates, and whatever else the request has").Seen(issued)}
 }
 
-// grantRole is the fix for an operation that refuses this client.
-const grantRole = "give the client's service account the role and affiliation that the operation needs"
+// roleHint is the fix for an operation that refuses this client.
+const roleHint = "give the client's service account the role and affiliation that the operation needs"
 
 // needsData reports whether an operation must answer with data: info, list and detail. Others may be closed to this client.
 func (e Evidence) needsData(r evidence.Resource) bool {
@@ -304,9 +306,9 @@ func judgeAllowedValues(e Evidence) []Judgement {
 func findFilterCrash(e Evidence, x evidence.Exchange) (j Judgement, found bool) {
 	c := x.Label.Case()
 	oneFilter := strings.HasPrefix(string(c), "filter-") && !isJoint(c) && c != "filter-bad" && c != "filter-paged" // the excluded cases have a second parameter, or a bad value
-	ofPaging := x.Label.Resource() == e.Roles.List && (c == "size-2" || oneFilter)
+	callsList := x.Label.Resource() == e.Roles.List && (c == "size-2" || oneFilter)
 	alwaysBroken := serverError(x) && x.Status() != 503 && x.Attempts >= 2
-	if !ofPaging || !alwaysBroken || !declaresQuery(e, x.Given["parameter"]) {
+	if !callsList || !alwaysBroken || !declaresQuery(e, x.Given["parameter"]) {
 		return Judgement{}, false
 	}
 	return allowedValueCrash(Subject{Name: trialName(e, x), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}), true
@@ -329,7 +331,7 @@ func judgeAllowedValue(e Evidence, x evidence.Exchange) (j Judgement, found bool
 	case (status == 404 || status == 410) && x.Given["in"] == "path":
 		return Judgement{}, false // an id that nobody has
 	case clientError(x) && (x.Family == evidence.BrokenCursors || x.Family == evidence.BrokenValues):
-		return Judgement{}, false // the schema allows any text, and the node may know better
+		return Judgement{}, false // the schema allows any text, but the node may refuse one that means nothing to it
 	case !clientError(x):
 		return Judgement{}, false
 	case !isDocumented(e, x.Label.Resource(), status):

@@ -10,7 +10,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// judgeExports judges the tables of operations beside the list that export its records: an export without pages has all of them.
+// judgeExports judges the CSV tables of other operations that export the records of the list. An export without pages must have all records.
 func judgeExports(e Evidence) Judgement {
 	whole, complete := wholeList(e)
 	if !complete || len(whole) < minCounted || e.unsteady() {
@@ -26,9 +26,7 @@ func judgeExports(e Evidence) Judgement {
 	for _, r := range e.Roles.Operations {
 		o, described := operation(e, r)
 		x := e.exchange(r.With(evidence.OK))
-		if !described || r == e.Roles.List || r == e.Roles.Detail || len(o.TemplateParameters()) > 0 || mediaType(x) != tableMediaType || slices.ContainsFunc(o.QueryParameters(), func(p openapi.Parameter) bool {
-			return p.Required || p.Schema.Default != nil || openapi.RoleOf(p) != "" && openapi.RoleOf(p) != openapi.SortRole
-		}) {
+		if !described || r == e.Roles.List || r == e.Roles.Detail || mediaType(x) != tableMediaType || mayAnswerPart(o) {
 			continue
 		}
 		header, records := tableRecords(x)
@@ -40,13 +38,13 @@ func judgeExports(e Evidence) Judgement {
 				}
 			}
 			if len(ids) < minCounted || len(ids) < len(records) || len(ids) == len(listed) {
-				continue // it holds no ids, or all of them
+				continue // the column is not that of the ids, or it has all of them
 			}
 			name := resourceName(e, r)
 			j := Subject{Name: name, Label: x.Label, Expected: strconv.Itoa(len(listed)) + " records, as the list has"}.
 				failed(fmt.Sprintf("the table of %s lacks %d of %d records of the list", name, len(listed)-len(ids), len(listed)), evidence.Count(len(ids), "record")).
 				Hinting("let an export take all records that match, and not those of one page")
-			// An export of the open calls may have fewer records, too: as many as a page holds are surely those of one page.
+			// An export of the open calls may rightly have fewer records. It fails only if it is as long as a page and the document says that it is complete.
 			if !isPageLength(e, len(ids)) || !e.Spec.Says(o, all) || e.Spec.Says(o, part) {
 				j.Outcome = Warn
 			}
@@ -56,7 +54,15 @@ func judgeExports(e Evidence) Judgement {
 	return s.judge()
 }
 
-// isPageLength reports whether a page of the list has a number of records by default, or at most.
+// mayAnswerPart reports whether an operation has a parameter by which its plain call may leave out records: an id, a page, a filter or a default.
+func mayAnswerPart(o openapi.Operation) bool {
+	return len(o.TemplateParameters()) > 0 || slices.ContainsFunc(o.QueryParameters(), func(p openapi.Parameter) bool {
+		role := openapi.RoleOf(p)
+		return p.Required || p.Schema.Default != nil || role != "" && role != openapi.SortRole
+	})
+}
+
+// isPageLength reports whether a number of records is the default or the greatest length of a page of the list.
 func isPageLength(e Evidence, n int) bool {
 	list, _ := operation(e, e.Roles.List)
 	size, sized := list.QueryWithRole(openapi.SizeRole)

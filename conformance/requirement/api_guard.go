@@ -16,7 +16,7 @@ func guardedRoutes() []Requirement {
 		Level: StandardMust, Gate: Gating, Profile: API,
 		Source:   RFC(6749, "7").And(NET("R12")),
 		Quote:    validateToken,
-		Probe:    "Each operation without a token and with a garbage one, compared with the same call with a good token; the list and the detail operation with all odd credentials too, such as the client's own id and secret where the token endpoint is at the same origin, and a page of the list without a token. The list and the detail in an older version of the API, and without a version, if their path has one. Any request without a good token counts that gets the data of an operation.",
+		Probe:    "Each operation without a token and with a garbage one, compared with the same call with a good token; the list and the detail operation with all odd credentials too, such as the client's own id and secret where the token endpoint is at the same origin, and a page of the list without a token. The list and the detail in an older version of the API, and without a version, if their path has one. Every other request without a good token counts as well if it got the data of an operation.",
 		Forgives: "Any 4xx of the node; HTTP Basic with the client's own credentials where the document or the challenge offers it; operations that are public by the document (security: [], an empty alternative, or none while others declare it) and those of a try-out mode, unless their answers without a token hold records that a guarded operation returns; other content in another version of the API, and a version that info lists, or that shows a small part of the records (warnings); a good call that finds nothing under a made-up id, or is answered 403 or 410 as described; the operation that is the probe target, which BRR-01 and BRR-06 judge. A login page, or a 500 each time while a good token works, is not a refusal.",
 		Fix:      "Put the token check in front of all routes and open the public ones by name, not the other way round. Spring Security: anyRequest().authenticated() as the last rule; Flask: before_request instead of a decorator on each view; Kong: the plugin on the service, not on single routes; nginx: auth_request on the outer location.",
 		Breaks:   "The detail operation is unprotected.",
@@ -53,7 +53,7 @@ func judgeGuards(e Evidence) Judgement {
 			parts = append(parts, judgeGuard(e, r))
 		}
 	}
-	parts = append(append(parts, findPublishedRecords(e)...), openVersions(e)...)
+	parts = append(append(parts, findPublishedRecords(e)...), judgeOpenVersions(e)...)
 	switch {
 	case len(parts) == 0 && public > 0:
 		return Inapplicable("every operation that could be called is declared with security: []").Noting(notes...)
@@ -89,6 +89,7 @@ func judgeGuard(e Evidence, r evidence.Resource) Judgement {
 	madeUp := good.Status() == 404 && len(o.TemplateParameters()) > 0 && !idListed(e, o)
 	needsValue := slices.ContainsFunc(o.Parameters, func(p openapi.Parameter) bool { return p.Required }) // which rin may have chosen badly
 	empty := (good.Status() == 404 || good.Status() == 409 || good.Status() == 501) && !needsValue
+	// closed: the document describes that a client may get no data.
 	closed := (good.Status() == 403 || good.Status() == 410 || empty) && documentedExactly(e, r, good.Status()) && !e.needsData(r)
 	var parts []Judgement
 	for _, c := range []evidence.Case{evidence.NoToken, "garbage"} {

@@ -56,7 +56,7 @@ func judgeZeroTimes(e Evidence) Judgement {
 		if !success(x) || !isOrdinaryCall(x) || !jsonMedia(mediaType(x)) {
 			continue
 		}
-		// Libraries whose zero is this day add a time to it. The day alone may be the beginning of the calendar.
+		// Libraries write their zero value with a time. The day alone may be meant as the first day of the calendar, so it is a warning.
 		for _, zero := range []string{`"0001-01-01T`, `"0001-01-01"`} {
 			at := bytes.Index(x.Response.Body, []byte(zero))
 			if at < 0 {
@@ -87,7 +87,7 @@ func containsWord(text, word string) bool {
 	return slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t,;:()\"'`", r) }), word)
 }
 
-// judgeMembers judges the members of items, if the top level fits.
+// judgeMembers judges the members of items, if the answers have the right top-level type (API-03).
 func judgeMembers(e Evidence, c severity, what string) Judgement {
 	if j, ok := e.topLevelFits(); !ok {
 		return j
@@ -137,59 +137,69 @@ func (c severity) collect(e Evidence) schemaFaults {
 			continue // API-01 judges redirects
 		}
 		name := resourceName(e, x.Label.Resource())
-		if o, known := operation(e, x.Label.Resource()); findings.Judged && known && success(x) && len(findings.Findings) == 0 && e.saysNothing(o) {
-			findings.Judged, findings.Why = false, "its schema allows any answer"
-		}
-		if !findings.Judged {
-			reason := name + ": " + clip(findings.Why)
-			switch {
-			case !success(x):
-			case findings.Undecided:
-				out.undecided = append(out.undecided, Subject{Name: name, Label: x.Label, Expected: "an answer that can be compared", Got: clip(findings.Why)})
-			case !slices.Contains(out.uncompared, reason):
-				out.uncompared = append(out.uncompared, reason)
-			}
-		} else if success(x) { // a refusal has no data
-			out.judged++
-			out.items += max(findings.Items, 1)
-		}
+		out.count(e, x, name, findings)
 		for _, f := range findings.Findings {
 			outcome := c(f)
-			if f.Kind == evidence.FindingHeader && !success(x) {
-				continue // other requirements judge the header fields of refusals
-			}
-			if strings.HasPrefix(f.Path, "header") && f.Kind != evidence.FindingHeader { // in older evidence
+			switch {
+			case f.Kind == evidence.FindingHeader && !success(x): // other requirements judge the header fields of refusals
+			case f.Kind != evidence.FindingHeader && strings.HasPrefix(f.Path, "header"): // in older evidence
 				if note := fmt.Sprintf("%s %s: expected %s, got %s", name, clip(f.Path), clip(f.Expected), clip(f.Got)); outcome != "" && !slices.Contains(out.headers, note) {
 					out.headers = append(out.headers, note)
 				}
-				continue
-			}
-			s := Subject{Name: findingName(name, x, f), Label: x.Label, Expected: clip(f.Expected), Got: clip(f.Got)}
-			if f.Kind == evidence.FindingStatus {
-				s.Expected = "a status that is described: " + s.Expected
-			}
-			fails := outcome == Fail && f.Erratum == "" && success(x)
-			if fails {
-				out.faulty[string(x.Label)+item.FindString(f.Path)] = true
-				out.cut = out.cut || findings.Total > len(findings.Findings)
-			}
-			at := place{name + " " + f.Path, s.Expected, s.Got, fails}
-			if outcome == "" || out.seen[at] {
-				continue
-			}
-			out.seen[at] = true
-			switch {
-			case f.Erratum != "":
-				s.Expected += " (" + f.Erratum + ")"
-				out.errata = append(out.errata, s)
-			case fails:
-				out.failed = append(out.failed, s)
-			default:
-				out.warned = append(out.warned, s)
+			case outcome != "":
+				fails := outcome == Fail && f.Erratum == "" && success(x)
+				if fails {
+					out.faulty[string(x.Label)+item.FindString(f.Path)] = true
+					out.cut = out.cut || findings.Total > len(findings.Findings)
+				}
+				out.add(x, name, f, fails)
 			}
 		}
 	}
 	return out
+}
+
+// count counts an answer that was compared with its schema, or keeps the reason why the answer was not compared.
+func (f *schemaFaults) count(e Evidence, x evidence.Exchange, name string, findings evidence.SchemaFindings) {
+	if !success(x) {
+		return // a refusal has no data
+	}
+	why := findings.Why
+	if o, known := operation(e, x.Label.Resource()); findings.Judged && known && len(findings.Findings) == 0 && e.saysNothing(o) {
+		findings.Judged, why = false, "its schema allows any answer"
+	}
+	reason := name + ": " + clip(why)
+	switch {
+	case findings.Judged:
+		f.judged++
+		f.items += max(findings.Items, 1)
+	case findings.Undecided:
+		f.undecided = append(f.undecided, Subject{Name: name, Label: x.Label, Expected: "an answer that can be compared", Got: clip(why)})
+	case !slices.Contains(f.uncompared, reason):
+		f.uncompared = append(f.uncompared, reason)
+	}
+}
+
+// add adds a finding, unless another call had the same one at the same place.
+func (f *schemaFaults) add(x evidence.Exchange, name string, found evidence.Finding, fails bool) {
+	s := Subject{Name: findingName(name, x, found), Label: x.Label, Expected: clip(found.Expected), Got: clip(found.Got)}
+	if found.Kind == evidence.FindingStatus {
+		s.Expected = "a status that is described: " + s.Expected
+	}
+	at := place{name + " " + found.Path, s.Expected, s.Got, fails}
+	if f.seen[at] {
+		return
+	}
+	f.seen[at] = true
+	switch {
+	case found.Erratum != "":
+		s.Expected += " (" + found.Erratum + ")"
+		f.errata = append(f.errata, s)
+	case fails:
+		f.failed = append(f.failed, s)
+	default:
+		f.warned = append(f.warned, s)
+	}
 }
 
 // findingName names the place of a finding, and what was special about the call. Status and media type concern the whole answer.

@@ -28,7 +28,7 @@ func schemas() []Requirement {
 			Source:   NET("R15").And(OAS("Responses Object", "responses-object")).And(RFC(4180, "2")),
 			Quote:    definedByDocument,
 			Probe:    "Status and Content-Type of each answer of the operations against the responses of the document, default, 2XX and */* included; on good answers the described header fields: required ones are there, values fit; the bodies of errors. If the document describes text/csv, a large page of the list as CSV, which must be CSV: the same number of fields in each record, and fields with commas, quotes and line breaks in quotes. Its numbers are those of the same page as JSON, and so are its records, if it has their ids.",
-			Forgives: "Parameters of the media type; */* as springdoc writes it; client errors that are not described, errors of another media type or with another body where no error has the described one, and header fields that are missing or do not fit in all answers, since proxies change them (warnings); a 5xx, which API-01 and PAG-09 judge; CSV that is described and not offered, a byte order mark, semicolons or tabs as separators, line feeds alone, empty lines, numbers in a notation that the document describes.",
+			Forgives: "Parameters of the media type; */* as springdoc writes it; as warnings, client errors that are not described, errors of another media type or with another body if no error is as described, and header fields that are missing or wrong in all answers, since proxies change them; a 5xx, which API-01 and PAG-09 judge; CSV that is described and not offered, a byte order mark, semicolons or tabs as separators, line feeds alone, empty lines, numbers in a notation that the document describes.",
 			Fix:      "Describe the status and media type that are sent, or send those that are described. Spring: produces = \"application/json\" on the mapping, @ApiResponse for the statuses.",
 			Breaks:   "Answers are JSON text with Content-Type: text/html.",
 			Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
@@ -77,7 +77,7 @@ func judgeDocumentedAnswers(e Evidence) Judgement {
 // other errors as described. If it never does, the document was probably not written for its errors, and [judgeStatusAndMediaType] only warns.
 func judgeErrorMediaTypes(e Evidence) Judgement {
 	var others []Subject
-	someAsDescribed, form := false, "" // form is that of the first of others
+	someAsDescribed, form := false, "" // form describes the first of others
 	for _, x := range operationAnswers(e) {
 		findings, ok := e.FindingsOf(x.Label)
 		if !ok || !clientError(x) || x.Request.Method != "GET" || len(x.Response.Body) == 0 {
@@ -89,10 +89,13 @@ func judgeErrorMediaTypes(e Evidence) Judgement {
 		switch {
 		case other < 0:
 			someAsDescribed = someAsDescribed || jsonMedia(mediaType(x)) && !slices.ContainsFunc(findings.Findings, func(f evidence.Finding) bool { return f.Kind == evidence.FindingStatus })
-		case (isHTML(x) || text) && strings.Contains(findings.Findings[other].Expected, "json") && !asBrowser && !answeredInFront(x) && !mayFailBeforeRouting(x) && !isOddValue(x):
-			if form == "" && text {
+		case asBrowser || answeredInFront(x) || mayFailBeforeRouting(x) || isOddValue(x):
+		case (isHTML(x) || text) && strings.Contains(findings.Findings[other].Expected, "json"):
+			switch {
+			case form != "":
+			case text:
 				form = "plain text"
-			} else if form == "" {
+			default:
 				form = "a web page"
 			}
 			f := findings.Findings[other]
@@ -241,7 +244,7 @@ func judgeStatusAndMediaType(e Evidence) Judgement {
 	found := failOn(evidence.FindingStatus, evidence.FindingMediaType).collect(e)
 	found.undecided = nil // status and media type are compared without the schema
 	found.warned = slices.DeleteFunc(found.warned, func(s Subject) bool {
-		// A 5xx needs a fix, not a description; nobody describes the refusal of a URI that RFC 3986 forbids; and a refusal for load may come at any time.
+		// A 5xx needs a fix, not a description; nobody describes the refusal of a URI that RFC 3986 forbids; and a refusal because of load may come at any time.
 		x := e.exchange(s.Label)
 		return serverError(x) || rateLimited(x) || s.Label.Case() == "size-raw"
 	})
@@ -271,7 +274,7 @@ func judgeTopLevelType(e Evidence) Judgement {
 	var unreadable []Judgement
 	for _, x := range operationAnswers(e) {
 		if !isOrdinaryCall(x) && (lacksGoodToken(x) || x.Status() == 206) {
-			continue // BRR and API-08 judge calls without a good token, and a part of a content is not JSON
+			continue // BRR and API-08 judge calls without a good token, and the part of a body in a 206 is not JSON
 		}
 		if j, bad := findNonJSON(e, x); bad && isOrdinaryCall(x) {
 			unreadable = append(unreadable, j)

@@ -14,7 +14,7 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// This file judges good answers of the media type text/csv for API-02: what has that type must be CSV (RFC 4180 §2).
+// This file judges good answers of the media type text/csv for API-02: their content must be CSV (RFC 4180 §2).
 
 const (
 	tableMediaType = "text/csv"
@@ -48,12 +48,12 @@ func judgeTables(e Evidence) Judgement {
 	}
 	s.add("numbers", judgeTableNumbers(e))
 	s.add("exports", judgeExports(e))
-	s.add("rows", tableRows(e))
+	s.add("rows", judgeTableRows(e))
 	return s.judge().Noting(notes...)
 }
 
-// judgeTableNumbers compares the numbers of the list as CSV with those of the same page as JSON: a program that reads 96.000 gets a thousandth of 96000. The
-// header names the member of a column.
+// judgeTableNumbers compares the numbers of the list as CSV with those of the same page as JSON: a program reads 96.000 as 96, and not as
+// 96000. The header of a column names the member.
 func judgeTableNumbers(e Evidence) Judgement {
 	o, _ := operation(e, e.Roles.List)
 	table, list := e.exchange(e.Roles.List.With("csv")), e.exchange(e.Roles.List.With("csv-json"))
@@ -75,27 +75,34 @@ func judgeTableNumbers(e Evidence) Judgement {
 			if joined := openapi.Joined(member); openapi.Joined(name) == "" || !strings.HasSuffix(joined, openapi.Joined(name)) {
 				continue
 			}
-			equal, other := 0, -1
-			for i, record := range records {
-				values := openapi.MemberValues(items[i], member)
-				if len(values) != 1 || column >= len(record) {
-					continue
-				}
-				switch a, b, ok := parseNumbers(values[0], strings.TrimSpace(record[column])); {
-				case ok && a == b:
-					equal++
-				case ok:
-					other = i
-				}
-			}
+			equal, other := compareColumn(records, items, column, member)
 			if other >= 0 && (equal > 0 || promised) { // a column with another unit has no equal numbers
 				want := Subject{Name: resourceName(e, e.Roles.List), Label: table.Label, Expected: clip(member) + " " + strings.Join(openapi.MemberValues(items[other], member), "") + ", as in JSON"}
-				return want.failed("a number of a record is not the same as "+tableMediaType+" and as JSON: column "+quote(name), quote(records[other][column])+" of "+quote(e.identity(items[other]))).
+				return want.failed("a number of a record differs between "+tableMediaType+" and JSON: column "+quote(name), quote(records[other][column])+" of "+quote(e.identity(items[other]))).
 					Hinting("write numbers as in JSON, with a point before decimals and no other separators, or describe the notation").Seen(list.Label)
 			}
 		}
 	}
 	return Passed(table.Label)
+}
+
+// compareColumn compares the numbers in a column of a table with those in a member of the same records as JSON. equal counts the records with equal numbers,
+// and other is the index of a record with different ones, or -1.
+func compareColumn(records [][]string, items [][]byte, column int, member string) (equal, other int) {
+	other = -1
+	for i, record := range records {
+		values := openapi.MemberValues(items[i], member)
+		if len(values) != 1 || column >= len(record) {
+			continue
+		}
+		switch a, b, ok := parseNumbers(values[0], strings.TrimSpace(record[column])); {
+		case ok && a == b:
+			equal++
+		case ok:
+			other = i
+		}
+	}
+	return equal, other
 }
 
 // tableRecords returns the header and the records of a table that is CSV and complete.
@@ -158,20 +165,20 @@ func tableFault(text []byte, isCut bool) string {
 	header, _, _ := bytes.Cut(text, []byte("\n"))
 	separators := []string{",", ";", "\t"}
 	slices.SortStableFunc(separators, func(a, b string) int { return bytes.Count(header, []byte(b)) - bytes.Count(header, []byte(a)) })
-	likely := faultOfTable(text, separators[0], isCut)
+	likely := faultWithSeparator(text, separators[0], isCut)
 	for _, other := range separators[1:] {
-		if likely != "" && bytes.Contains(header, []byte(other)) && faultOfTable(text, other, isCut) == "" {
+		if likely != "" && bytes.Contains(header, []byte(other)) && faultWithSeparator(text, other, isCut) == "" {
 			return ""
 		}
 	}
 	return likely
 }
 
-// faultOfTable is [tableFault] for one separator.
-func faultOfTable(text []byte, separator string, isCut bool) string {
+// faultWithSeparator is [tableFault] for one separator.
+func faultWithSeparator(text []byte, separator string, isCut bool) string {
 	in := csv.NewReader(bytes.NewReader(text))
 	in.Comma, in.Comment, in.ReuseRecord = rune(separator[0]), '#', true
-	first, remark := 0, 0 // fields of the header, and the line of a record with one field
+	first, remark := 0, 0 // the number of fields of the header, and the line of a record with one field
 	for range maxRows {
 		record, err := in.Read()
 		if isCut && in.InputOffset() == int64(len(text)) {
@@ -194,7 +201,7 @@ func faultOfTable(text []byte, separator string, isCut bool) string {
 			return fmt.Sprintf("a field in line %d whose quotes do not match", wrong.StartLine)
 		case err != nil:
 			return clip(err.Error())
-		case remark > 0: // half of a record whose line break is not in quotes
+		case remark > 0: // records follow it, so it is half of a record whose line break is not in quotes
 			return fmt.Sprintf("1 field in line %d, and %d in line 1", remark, first)
 		}
 		first = in.FieldsPerRecord

@@ -12,9 +12,9 @@ import (
 
 // This file compares the records of the list as CSV with those of the same page as JSON, for API-02.
 
-// tableRows finds records of the page that its table lacks, and records of the table that no list holds and that say of themselves that they are not for clients. Ids
-// may be written in another way in CSV, so a row without a known id may be any of the records that seem to be missing.
-func tableRows(e Evidence) Judgement {
+// judgeTableRows finds records of the page that its table lacks. It also finds records of the table that no list holds, if a member says that clients must not
+// see them. Ids may be written in another way in CSV, so a row without a known id may be any of the records that seem to be missing.
+func judgeTableRows(e Evidence) Judgement {
 	table, list := e.exchange(e.Roles.List.With("csv")), e.exchange(e.Roles.List.With("csv-json"))
 	header, records := tableRecords(table)
 	items, err := e.itemsOf(list)
@@ -24,7 +24,7 @@ func tableRows(e Evidence) Judgement {
 	page := e.identities(items)
 	column := idColumn(records, page)
 	if column < 0 {
-		return Passed(table.Label) // without ids
+		return Passed(table.Label) // the table has no ids
 	}
 	var ids []string
 	if first := strings.TrimSpace(header[column]); slices.Contains(page, first) {
@@ -35,11 +35,12 @@ func tableRows(e Evidence) Judgement {
 	}
 	whole, complete := wholeList(e)
 	listed := append(e.identities(whole), page...)
-	expected, more := page, openapi.Missing(ids, page)
-	if others := len(more) - len(openapi.Missing(more, listed)); others > 0 { // the table ignores the page
-		if expected = e.identities(whole); !complete {
+	expected, beyondPage := page, openapi.Missing(ids, page)
+	if len(openapi.Missing(beyondPage, listed)) < len(beyondPage) { // the table has records of other pages, so it must have the whole list
+		if !complete {
 			return Passed(table.Label)
 		}
+		expected = e.identities(whole)
 	}
 	unknown, missing := openapi.Missing(ids, listed), withoutRemoved(e, openapi.Missing(expected, ids))
 	want := Subject{Name: resourceName(e, e.Roles.List), Label: table.Label, Expected: evidence.Count(len(expected), "record") + ", as in JSON"}
@@ -65,7 +66,7 @@ func tableRows(e Evidence) Judgement {
 	return Passed(table.Label)
 }
 
-// selectsRows reports whether the document says of CSV that it has a part of the list, or more than the list.
+// selectsRows reports whether the document says that a table has only a part of the list, or more than the list.
 func selectsRows(e Evidence) bool {
 	o, _ := operation(e, e.Roles.List)
 	selects := regexp.MustCompile(`(?i)\b(csv|tables?|exports?|tabellen?|spreadsheets?)\b[^.;]{0,120}\b(only|at most|up to|max\w*|first|limit\w*|without|except|leaves? out|excludes?|all|archived?|also|nur|höchstens|ohne|bis zu|erste\w*|alle|auch)\b|` +
@@ -96,7 +97,7 @@ func idColumn(records [][]string, ids []string) int {
 	return -1
 }
 
-// rowAsObject returns a row of a table as a JSON object, with true and false as such.
+// rowAsObject returns a row of a table as a JSON object. The words true and false become booleans.
 func rowAsObject(header, record []string) []byte {
 	object := map[string]any{}
 	for i, name := range header {

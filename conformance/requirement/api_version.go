@@ -20,15 +20,15 @@ func callsOtherVersion(x evidence.Exchange) bool {
 	return false
 }
 
-// openVersions judges the answers of other versions to calls without a token.
-func openVersions(e Evidence) []Judgement {
+// judgeOpenVersions judges the answers of other versions to calls without a token.
+func judgeOpenVersions(e Evidence) []Judgement {
 	return judgeVersions(e, "without a token", func(x evidence.Exchange) bool {
 		return lacksGoodToken(x) && isRefusal(e.exchange(x.Label.Resource().With(evidence.NoToken)))
 	})
 }
 
-// rolelessVersions judges the answers of other versions to the client without the role. A version that is open to everybody is left to API-08.
-func rolelessVersions(e Evidence) []Judgement {
+// judgeRolelessVersions judges the answers of other versions to the client without the role. A version that is open to everybody is left to API-08.
+func judgeRolelessVersions(e Evidence) []Judgement {
 	return judgeVersions(e, "to the client without the role", func(x evidence.Exchange) bool {
 		r := x.Label.Resource()
 		anonymous := e.exchange(r.With(evidence.Case(strings.TrimPrefix(string(x.Label.Case()), "roleless-"))))
@@ -65,7 +65,7 @@ func judgeVersions(e Evidence, to string, isRefusable func(evidence.Exchange) bo
 		case isSame:
 			parts = append(parts, want.failed(what+", in another version of the API", describe(x)).Hinting(hint))
 		case !most:
-			parts = append(parts, want.warned("a part of the members of "+what+", which may be public on purpose", describe(x)).Hinting(hint))
+			parts = append(parts, want.warned(what+", but only a small part of their members, which may be public on purpose", describe(x)).Hinting(hint))
 		case strings.HasSuffix(string(x.Label.Case()), "version-none"):
 			parts = append(parts, want.warned(what+", at a path without a version, which may be a public portal", describe(x)).Hinting(hint))
 		default:
@@ -113,7 +113,7 @@ func sharedMembers(record, known []byte) (shared, all int) {
 	return shared, all
 }
 
-// listedByInfo reports whether the info answer lists a URL, or one above it.
+// listedByInfo reports whether the info answer lists a URL, or a path that the URL is under.
 func listedByInfo(e Evidence, raw string) bool {
 	info := e.exchange(evidence.Info.With(evidence.OK))
 	for _, listed := range endpointsOf(info) {

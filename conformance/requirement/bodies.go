@@ -15,7 +15,7 @@ import (
 const maxItems = 200_000
 
 // bodies caches what was read from answers, because several checks read the same long lists, and many answers have the same body. Checks that run in
-// parallel share it. Its lock guards the maps and is not held while a text is read; the lock of a body is.
+// parallel share it. Its lock guards the maps. While a text is read, only the lock of its body is held.
 type bodies struct {
 	mu    sync.Mutex
 	read  map[start]*body
@@ -72,8 +72,8 @@ func (b *bodies) digestOf(item []byte) digest {
 	return known
 }
 
-// remember lets digestOf cache the digests of listed items. The caller holds the lock, and keeps the items.
-func (b *bodies) remember(items [][]byte) {
+// enter lets digestOf cache the digests of listed items. The caller holds the lock, and keeps the items.
+func (b *bodies) enter(items [][]byte) {
 	for _, item := range items {
 		if len(item) > 0 && len(b.digests) < maxDigests {
 			b.digests[start{&item[0], len(item)}] = digest{}
@@ -144,7 +144,7 @@ func (e Evidence) list(b *body, x evidence.Exchange) ([][]byte, error) {
 	defer e.bodies.mu.Unlock()
 	if e.bodies.items+len(items) <= maxItems {
 		e.bodies.items += len(items)
-		e.bodies.remember(items)
+		e.bodies.enter(items)
 		b.listed, b.items, b.listErr = true, items, err
 	}
 	return items, err
@@ -261,6 +261,7 @@ func (e Evidence) references(text []byte, items [][]byte) []openapi.Reference {
 	return openapi.References(text, items)
 }
 
+// isLinkless reports whether an item has no links. It caches the result.
 func (e Evidence) isLinkless(item []byte) bool {
 	at := e.bodies.digestOf(item)
 	e.bodies.mu.Lock()

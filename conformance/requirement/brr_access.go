@@ -60,13 +60,13 @@ func judgeAnonymousCall(e Evidence, r evidence.Resource) Judgement {
 	return judgeRefusal("the call without a token", e.exchange(r.With(evidence.NoToken)), e.exchange(r.With(evidence.OK)))
 }
 
-// judgeAnonymousRefusal is [judgeAnonymousCall] for a resource that answers the good token.
+// judgeAnonymousRefusal is [judgeAnonymousCall], except that a login page or a repeated 500 is a failure ([judgeClearRefusal]).
 func judgeAnonymousRefusal(e Evidence, r evidence.Resource) Judgement {
 	return judgeClearRefusal("the call without a token", e.exchange(r.With(evidence.NoToken)), e.exchange(r.With(evidence.OK)))
 }
 
-// judgeClearRefusal is [judgeRefusal] for a resource that answers the good token: a login page, or a 500 each time, does not tell callers that a good token
-// is missing.
+// judgeClearRefusal is [judgeRefusal], except that a login page or a repeated 500 fails if the resource answers the good token: neither tells callers that a
+// good token is missing.
 func judgeClearRefusal(what string, x, good evidence.Exchange) Judgement {
 	want := expect(x, "401, or another 4xx without data")
 	switch {

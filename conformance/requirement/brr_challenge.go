@@ -61,6 +61,7 @@ func challenges() []Requirement {
 	}
 }
 
+// validateToken is the sentence of RFC 6749 §7 that requirements about the check of tokens quote.
 const validateToken = "The resource server MUST validate the access token and ensure that it has not expired and that its scope covers the requested resource."
 
 // judgeAnonymousChallenge is the check of BRR-02.
@@ -184,6 +185,7 @@ func bearerChallenges(x evidence.Exchange) []map[string]string {
 	return out
 }
 
+// attributesOf returns the attributes of a challenge by lower-case name. Of a repeated attribute it keeps the first value.
 func attributesOf(c evidence.Challenge) map[string]string {
 	attributes := map[string]string{}
 	for _, p := range c.Params {

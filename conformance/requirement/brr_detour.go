@@ -15,7 +15,7 @@ func detours() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9110, "9.3.2").And(RFC(6749, "7")),
 			Quote:    "The HEAD method is identical to GET except that the server MUST NOT send content in the response.",
-			Probe:    "Without a token: a HEAD of the probe target, a GET with X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override: OPTIONS, and a GET with the Accept header of a browser. Other safe methods and ways to ask for one, and other traits of a request: Accept, language, conditions, range, HTTP/1.0, formats by query; some kinds of each in every run.",
+			Probe:    "Without a token: a HEAD of the probe target, a GET with X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override: OPTIONS, and a GET with the Accept header of a browser. Other safe methods, other ways to ask for a method, and other traits of a request are drawn for each run: Accept, language, conditions, ranges, HTTP/1.0, formats in the query.",
 			Forgives: "HEAD is judged by its status alone; 405 and 501, also with a token, are fine. OPTIONS itself is not tried, since preflights need no token; an override that is answered like OPTIONS, without content, is a warning. A browser may get a login page, or be sent to one.",
 			Fix:      "Tie the token check to the path, not to the method or to what is accepted: Spring Security requestMatchers(\"/**\") without HttpMethod.GET; nginx: auth_request for the whole location, not behind an if on $request_method; drop X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override at the edge or apply them before the check.",
 			Breaks:   "HEAD answers 200 without a token.",
@@ -27,7 +27,7 @@ func detours() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "7").And(RFC(3986, "6.2")),
 			Quote:    validateToken,
-			Probe:    "Without a token: the probe target with its trailing slash added or removed, with // and /./ in the path, with a capital letter, with a letter percent-encoded, with a matrix parameter, and with the suffix .json. Other spellings of each segment: matrix parameters, dot segments, encoded separators, slashes, blanks and line breaks, extensions, a public folder in front; some kinds of them in every run.",
+			Probe:    "Without a token: the probe target with its trailing slash added or removed, with // and /./ in the path, with a capital letter, with a letter percent-encoded, with a matrix parameter, and with the suffix .json. Other spellings of each segment are drawn for each run: matrix parameters, dot segments, encoded separators, slashes, blanks and line breaks, extensions, a public folder in front.",
 			Forgives: "3xx and 4xx of any kind; a 2xx with a landing page or other content that is not the protected data; a variant that a firewall stops (a warning).",
 			Fix:      "Normalise the path once, before the check and the routing; deny by default instead of listing the protected paths. Spring Security: keep StrictHttpFirewall and end with anyRequest().authenticated(); nginx: merge_slashes on, one auth_request for the whole location.",
 			Breaks:   "The variant with a trailing slash is unprotected.",
@@ -38,8 +38,8 @@ func detours() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9111, "3.5").And(RFC(6749, "7")),
 			Quote:    "A shared cache MUST NOT use a cached response to a request with an Authorization header field (Section 11.6.2 of [HTTP]) to satisfy any subsequent request unless the response contains a Cache-Control field with a response directive (Section 5.2.2) that allows it to be stored by a shared cache",
-			Probe:    "A GET of the probe target with a fresh query parameter and the good token, then at once the same URL without a token; the URL without the parameter where the node refuses parameters that it does not know. The Cache-Control of every good answer of the API to a call with a token. Filtered lists, pages and records with the good token, then at once without one, with a random one and by the client without the role; some of them then again with the good one, because a refusal may be kept, too. The list and the detail as the first client and as one that may be locked out, in turn.",
-			Forgives: "Any caching that keeps anonymous callers out; Cache-Control: private, no-store or max-age alone; a missing header. public or s-maxage beside Vary: Authorization, or on a copy that is too old at once, or on what the node does not refuse to anonymous callers: warnings.",
+			Probe:    "A GET of the probe target with a fresh query parameter and the good token, then at once the same URL without a token. Where the node refuses unknown parameters, both calls leave the parameter out. The Cache-Control of every good answer of the API to a call with a token. Filtered lists, pages and records with the good token, then at once without a token, with a random token and as the client without the role. Some of them once more with the good token, because a cache may keep a refusal, too. The list and the detail as the first client and as the spare client (--spare-client-id), in turn.",
+			Forgives: "Any caching that keeps anonymous callers out; Cache-Control: private, no-store or max-age alone; a missing header. As warnings: public or s-maxage beside Vary: Authorization, in an answer that is stale at once, or where the node does not refuse anonymous callers.",
 			Fix:      "Send Cache-Control: private or no-store with protected data. nginx: proxy_cache_bypass and proxy_no_cache $http_authorization; a CDN: make Authorization part of the cache key; Flask-Caching: key by token or leave the route uncached.",
 			Breaks:   "A cache in front keys its copies by the URL alone.",
 			Needs:    onTarget("cached-ok", "cached-no-token"), Reads: []evidence.Label{evidence.WholeRun},
@@ -85,8 +85,8 @@ func judgeHead(e Evidence) Judgement {
 // notOffered reports whether the answer is 405 or 501: the method is not available to anybody.
 func notOffered(x evidence.Exchange) bool { return x.Status() == 405 || x.Status() == 501 }
 
-// judgeMethodOverride judges the answer to X-HTTP-Method-Override: OPTIONS. A node may answer OPTIONS without a token (preflights), so an empty answer like
-// that is a warning only.
+// judgeMethodOverride judges the answer to X-HTTP-Method-Override: OPTIONS. A node may answer OPTIONS without a token (preflights), so an answer
+// without data is only a warning.
 func judgeMethodOverride(e Evidence) Judgement {
 	x, good := target(e, "method-override")
 	if notOffered(x) {
@@ -165,7 +165,7 @@ func judgePathVariants(e Evidence) Judgement {
 // other traces of a shared cache.
 func judgeSharedCache(e Evidence) Judgement {
 	first, second := e.exchange(evidence.ProbeTarget.With("cached-ok")), e.exchange(evidence.ProbeTarget.With("cached-no-token"))
-	// A node may refuse unknown query parameters; then the probe called the URL without one.
+	// A node may refuse unknown query parameters; then the probe called the URL without the parameter.
 	if good := e.exchange(withToken()); !success(first) && second.Request.URL == good.Request.URL {
 		first = good
 	}

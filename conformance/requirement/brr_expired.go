@@ -131,7 +131,7 @@ func hasExpiry(t evidence.JWTFacts) bool {
 	return isNumber && exp > 0
 }
 
-// seenWorking reports whether the resource accepted the token of a call in an earlier one.
+// seenWorking reports whether the resource accepted the token of x in an earlier call.
 func seenWorking(e Evidence, x evidence.Exchange) bool {
 	fingerprint := ":" + x.Presented.Fingerprint + ":"
 	return slices.ContainsFunc(e.Exchanges, func(y evidence.Exchange) bool {
@@ -172,7 +172,8 @@ func differenceFromLive(e Evidence, x evidence.Exchange, t evidence.JWTFacts, is
 	return ""
 }
 
-// stillAlive reports whether a token was presented before its own expiry. If it was accepted, clocks may differ by a minute.
+// stillAlive reports whether a token was presented before its own expiry. An accepted token has a minute of leeway, because clocks may
+// differ.
 func stillAlive(x evidence.Exchange) (until time.Time, alive bool) {
 	if x.Presented == nil || x.Presented.JWT == nil {
 		return until, false

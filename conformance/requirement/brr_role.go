@@ -17,7 +17,7 @@ func missingScope() []Requirement {
 		Level: StandardMust, Gate: Gating, Profile: API,
 		Source:   RFC(6749, "7").And(RFC(6750, "3.1")).And(OAS("Security Requirement Object", "security-requirement-object")),
 		Quote:    validateToken,
-		Probe:    "Each operation with a token of the first client that was issued for another scope than the document asks for there. The scope is drawn from those that the server or the document names. Operations that need more than the scopes of the list also with a token for these.",
+		Probe:    "Each operation with a token of the first client that was issued for another scope than the document asks for there. The scope is drawn from those that the server or the document names. Operations that need other scopes than the list also with a token for the scopes of the list.",
 		Forgives: "A document that asks for no scope, or takes a bearer token without one; a server that issues no such token, grants the scope all the same, or knows no scopes and does not say what it granted; an operation that the good token opens without the scope (a warning: the document is wrong).",
 		Fix:      "Check the scope on each operation, as the document says: Spring Security hasAuthority(\"SCOPE_…\"), FastAPI Security(…, scopes=[…]), Express requiredScopes(…); answer 403 with error=\"insufficient_scope\". Or take the scope out of the document, if it means nothing.",
 		Breaks:   "A token for the scope of the statistics reads the fundings.",
@@ -66,15 +66,13 @@ func judgeScopeOf(e Evidence, request evidence.Label, c evidence.Case) Judgement
 		if !described || o.Security == nil || !sent || !x.Answered() {
 			continue
 		}
-		lacks := func(granted []string) func(string) bool {
-			return func(scope string) bool { return !slices.Contains(granted, scope) }
-		}
-		if !slices.ContainsFunc(o.Security.Scopes, lacks(granted)) {
+		missing := openapi.Missing(o.Security.Scopes, granted)
+		if len(missing) == 0 {
 			continue
 		}
 		control := e.exchange(r.With(evidence.OK))
 		what := "a call of " + resourceName(e, r) + " with a token for the scope " + quote(scope)
-		if goodScope != "" && slices.ContainsFunc(o.Security.Scopes, lacks(good)) && success(control) {
+		if goodScope != "" && len(openapi.Missing(o.Security.Scopes, good)) > 0 && success(control) {
 			parts = append(parts, expect(x, "a scope that the tokens of the node have").warned("the document asks for the scope "+quote(strings.Join(o.Security.Scopes, " "))+
 				", which the token in use does not have and does not need", describe(x)).Blaming(NodeDocument))
 			continue
@@ -85,7 +83,8 @@ func judgeScopeOf(e Evidence, request evidence.Label, c evidence.Case) Judgement
 				return strings.HasPrefix(scope, wider+":") || strings.HasPrefix(scope, wider+".")
 			})
 		}
-		if missing := slices.DeleteFunc(slices.Clone(o.Security.Scopes), func(scope string) bool { return !lacks(granted)(scope) }); j.Outcome == Fail && c == "list-scope" && !slices.ContainsFunc(missing, func(scope string) bool { return !implied(scope) }) {
+		notImplied := func(scope string) bool { return !implied(scope) }
+		if j.Outcome == Fail && c == "list-scope" && !slices.ContainsFunc(missing, notImplied) {
 			j.Outcome = Warn // funding:read may imply funding:read:documents
 		}
 		parts = append(parts, j)
@@ -138,7 +137,7 @@ func missingRole() []Requirement {
 			Level: Network, Gate: Gating, Profile: API,
 			Source:   NET("R17").AsDerived(),
 			Quote:    "In the funding service, the service account is granted the role EXTERNAL_API_CLIENT and the correct affiliation ID.",
-			Probe:    "The list and the detail operation with the token of a second client whose account lacks the role; every other operation as well; with each query parameter, for other records and pages, and by some kinds of other paths, headers, methods and traits. Other operations are called at one URL before and after a good call of it. The list and the detail, too, while the first client calls them; and the list with a token for which that client sent the role as a parameter, and with tokens that were requested while the first client requested some. The info endpoint with the same token, which must be accepted there: the refusal of a token that is bad everywhere proves nothing.",
+			Probe:    "Every operation with the token of a second client whose account lacks the role: with each query parameter, for other records and pages, and with other paths, headers, methods and traits, of which some kinds are drawn. Operations beside the list and the detail are called at one URL before and after a good call of that URL. The list and the detail are also called while the first client calls them. The list is also called with a token for which the second client sent the role as a parameter, and with tokens that it requested while the first client requested tokens. The info endpoint with the same token, which must be accepted there: the refusal of a token that is bad everywhere proves nothing.",
 			Forgives: "403, 401 or 404; 200 with an empty list (a warning); an operation other than the detail for which the document does not describe 403 in the same words as for the list, and which may be a vocabulary for everybody (a warning, if it is below the list). Where the info endpoint is public or needs the role, 403 instead of the 401 for a garbage token shows that the token is good. Without a second client it does not apply, and the report says that role separation was not tested; the profile full needs one.",
 			Fix:      "Check the role in the funding service, not only the token: Spring Security hasAuthority(\"EXTERNAL_API_CLIENT\") with a JwtAuthenticationConverter that reads the roles (for Keycloak: realm_access.roles), or look the service account up in the funding service's own books.",
 			Breaks:   "The role is not checked.",
@@ -201,7 +200,7 @@ func judgeMissingRole(e Evidence) Judgement {
 		}
 	}
 	if j = gather(parts...); j.Outcome != Fail {
-		j = gather(slices.Concat(parts, judgeRoleDetours(e), rolelessVersions(e))...)
+		j = gather(slices.Concat(parts, judgeRoleDetours(e), judgeRolelessVersions(e))...)
 	}
 	if j.Outcome != Pass && j.Outcome != Warn {
 		return j
@@ -227,8 +226,8 @@ func findSecondClientDoubt(e Evidence, x evidence.Exchange) (j Judgement, found 
 		return j, false
 	case sent && info.Status() == 403 && x.Status() == 403 && e.exchange(evidence.ListOperation.With("garbage")).Status() == 401:
 		return j, false // info needs the role, too; the node knows the token, which it refuses in another way than garbage
-	case sent && info.Answered() && !public && !success(e.exchange(evidence.Info.With(evidence.OK))) && e.judge(needsInfo).Outcome == Fail:
-		j, _ := e.passes(needsInfo)
+	case sent && info.Answered() && !public && !success(e.exchange(evidence.Info.With(evidence.OK))) && e.judge(infoRequirement).Outcome == Fail:
+		j, _ := e.passes(infoRequirement)
 		return j, true
 	case sent && info.Answered() && !public:
 		return expect(info, "2xx").unclear("a refusal proves nothing here: the info endpoint refuses the token of the second client as well", describe(info)).Hinting(hint), true
@@ -258,41 +257,48 @@ func judgeRoleDetours(e Evidence) []Judgement {
 	isOpenToAll := slices.ContainsFunc([]ID{"BRR-15", "BRR-16", "SEC-02"}, func(id ID) bool { return e.judge(id).Outcome == Fail })
 	cacheFails := e.judge("BRR-17").Outcome == Fail
 	for _, x := range e.Exchanges {
-		r := x.Label.Resource()
-		if x.Family == evidence.RoleDetours && isOpenToAll {
-			continue // the same detour works without a token
+		switch {
+		case x.Family == evidence.RoleDetours && isOpenToAll: // the same detour works without a token
+		case cacheFails && slices.Contains(sharedURLs(e), x.Request.URL): // a cache hands the answer out to everybody
+		case x.Label.Case() == "no-role" || callsOtherVersion(x) || !sendsRolelessToken(x) || declaredPublic(e, x.Label.Resource()):
+		default:
+			parts = append(parts, judgeRoleDetour(e, x)...)
 		}
-		if cacheFails && slices.Contains(sharedURLs(e), x.Request.URL) {
-			continue // a cache hands the answer out to everybody
+	}
+	return parts
+}
+
+// judgeRoleDetour judges one of the answers for [judgeRoleDetours].
+func judgeRoleDetour(e Evidence, x evidence.Exchange) []Judgement {
+	r := x.Label.Resource()
+	plain, good := e.exchange(r.With("no-role")), e.exchange(r.With(evidence.OK))
+	switch {
+	case x.Status() == 304 && isConditional(x) && isRefusal(plain):
+		return []Judgement{expect(x, "403").failed(resourceName(e, r)+" "+disclosureInWords(x)+" to the client without the role", describe(x))}
+	case !success(x):
+		return nil
+	}
+	var parts []Judgement
+	if x.Label.Case() == evidence.RolelessHead && isRefusal(plain) {
+		parts = append(parts, expect(x, "403 as for GET, or 405").failed("HEAD is answered to the client without the role, and GET is refused", describe(x)))
+	}
+	if x.Request.Method == "HEAD" {
+		return parts
+	}
+	if r == e.Roles.List && (carriesData(x, good) || hasDataOfVariant(e, x)) {
+		part := expect(x, "403, or no items").failed("the client without the role gets data of the list: the call "+variantInWords(x), describe(x))
+		if isRefusal(plain) {
+			part = part.Hinting(fmt.Sprintf("the plain call of the list is refused (%d), so the role is checked, but not on this way to the data: check the role once, where every request passes, before paging, filters and caches", plain.Status()))
 		}
-		if x.Label.Case() == "no-role" || callsOtherVersion(x) || !sendsRolelessToken(x) || declaredPublic(e, r) {
-			continue
-		}
-		if x.Status() == 304 && isConditional(x) && isRefusal(e.exchange(r.With("no-role"))) {
-			parts = append(parts, expect(x, "403").failed(resourceName(e, r)+" "+disclosureInWords(x)+" to the client without the role", describe(x)))
-		}
-		if !success(x) {
-			continue
-		}
-		if refused := e.exchange(r.With("no-role")); x.Label.Case() == evidence.RolelessHead && isRefusal(refused) {
-			parts = append(parts, expect(x, "403 as for GET, or 405").failed("HEAD is answered to the client without the role, and GET is refused", describe(x)))
-		}
-		if x.Request.Method == "HEAD" {
-			continue
-		}
-		if good := e.exchange(r.With(evidence.OK)); r == e.Roles.List && (carriesData(x, good) || hasDataOfVariant(e, x)) {
-			part := expect(x, "403, or no items").failed("the client without the role gets data of the list: the call "+variantInWords(x), describe(x))
-			if plain := e.exchange(r.With("no-role")); isRefusal(plain) {
-				part = part.Hinting(fmt.Sprintf("the plain call of the list is refused (%d), so the role is checked, but not on this way to the data: check the role once, where every request passes, before paging, filters and caches", plain.Status()))
-			}
-			parts = append(parts, part)
-		} else if before, refused := refusedBefore(e, x); refused && e.carriesData(x, good) && x.Family == "" {
-			parts = append(parts, expect(x, fmt.Sprintf("%d, as before", before.Status())).failed(resourceName(e, r)+
-				" gives its data to the client without the role, which was refused at the same URL before another client read it", describe(x)).
-				Hinting("check the role before the cache, or put the client into the key of the cache").Seen(before.Label))
-		} else if r != e.Roles.List {
-			parts = append(parts, judgeRoleElsewhere(e, x)...)
-		}
+		return append(parts, part)
+	}
+	if before, refused := refusedBefore(e, x); refused && e.carriesData(x, good) && x.Family == "" {
+		return append(parts, expect(x, fmt.Sprintf("%d, as before", before.Status())).failed(resourceName(e, r)+
+			" gives its data to the client without the role, which was refused at the same URL before another client read it", describe(x)).
+			Hinting("check the role before the cache, or put the client into the key of the cache").Seen(before.Label))
+	}
+	if r != e.Roles.List {
+		parts = append(parts, judgeRoleElsewhere(e, x)...)
 	}
 	return parts
 }
@@ -300,8 +306,9 @@ func judgeRoleDetours(e Evidence) []Judgement {
 // refusedBefore finds an earlier call of the same URL that was refused to the client without the role.
 func refusedBefore(e Evidence, x evidence.Exchange) (evidence.Exchange, bool) {
 	for _, y := range e.Exchanges {
-		if (y.Status() == 403 || y.Status() == 401) && y.Label.Resource() == x.Label.Resource() && !y.Started.After(x.Started) && sendsRolelessToken(y) && y.Family == "" &&
-			y.Request.Method == x.Request.Method && y.Request.URL == x.Request.URL {
+		isSameCall := y.Label.Resource() == x.Label.Resource() && y.Request.Method == x.Request.Method && y.Request.URL == x.Request.URL
+		isRefused := (y.Status() == 403 || y.Status() == 401) && sendsRolelessToken(y) && y.Family == ""
+		if isSameCall && isRefused && !y.Started.After(x.Started) {
 			return y, true
 		}
 	}

@@ -61,7 +61,7 @@ func presentedTokens() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Full,
 			Source:   RFC(6749, "7").And(RFC(7519, "4.1.4")),
 			Quote:    validateToken,
-			Probe:    "A GET of the probe target with a token that was kept unused until 130 seconds after its expiry, or with an expired one that the operator gave; and with the token that was in use until it expired. With --wait the same on the list and the detail. A second time a minute later if it was accepted.",
+			Probe:    "A GET of the probe target with a token that was kept unused until 130 seconds after its expiry, or with an expired one that the operator gave; and with the token that was in use until it expired. With --wait the same on the list and the detail. A call that was accepted is repeated a minute later.",
 			Forgives: "Clocks that differ by up to two minutes; caches of introspection answers that live a minute. It does not apply when the token lives longer than the run may wait (--wait) and no --expired-token was given. A refusal counts only if the token was good before: it was seen to work, or it is a JWT of the same issuer, client and key as the live one. Wherever it is judged, it gates.",
 			Fix:      "Compare exp with the time at each request, also for tokens that a cache has verified before: Spring Security's JwtTimestampValidator with a skew of a minute, PyJWT without verify_exp: False; let an introspection cache end with the token.",
 			Breaks:   "exp is not checked.",
@@ -73,7 +73,7 @@ func presentedTokens() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6750, "2.1").And(RFC(6750, "3.1")),
 			Quote:    "credentials = \"Bearer\" 1*SP b64token",
-			Probe:    "A GET of the probe target with the header Authorization: Bearer with nothing behind the word, and with one blank behind it, written to the connection as it is.",
+			Probe:    "A GET of the probe target with the header Authorization: Bearer with nothing after the word, and with one blank after it, written to the connection as it is.",
 			Forgives: "Stacks that trim the blank; a 4xx other than 400 or 401 (a warning).",
 			Fix:      "Treat a missing token like an invalid one: check the length after the scheme before splitting or looking up, and answer 401 or 400.",
 			Breaks:   "An empty token skips the validation.",
@@ -156,7 +156,7 @@ func judgeGarbageError(x evidence.Exchange) Judgement {
 	case "invalid_token":
 		return Passed(x.Label)
 	case "invalid_request":
-		return want.warned("the challenge calls the request invalid, but the token is", got)
+		return want.warned("the challenge says that the request is invalid, but only the token is invalid", got)
 	case "":
 		return want.failed("the challenge does not say that the token is invalid", got)
 	default:
@@ -217,17 +217,20 @@ func judgeOtherSchemes(e Evidence) Judgement {
 // judgeSchemeCase is the check of BRR-13.
 func judgeSchemeCase(e Evidence) Judgement {
 	var parts []Judgement
-	for _, scheme := range []string{"bearer", "BEARER"} {
-		x, _ := target(e, map[string]evidence.Case{"bearer": "lower-scheme", "BEARER": "upper-scheme"}[scheme])
+	for _, scheme := range []struct {
+		sent    evidence.Case
+		written string
+	}{{"lower-scheme", "bearer"}, {"upper-scheme", "BEARER"}} {
+		x, _ := target(e, scheme.sent)
 		j, unclear := inconclusiveRefusal(x)
 		switch {
 		case unclear: // j says why
 		case success(x):
 			j = Passed(x.Label)
 		case isRefusal(x):
-			j = expect(x, "2xx as with Bearer").failed("a good token is refused when the scheme is written "+scheme, describe(x))
+			j = expect(x, "2xx as with Bearer").failed("a good token is refused when the scheme is written "+scheme.written, describe(x))
 		default:
-			j = expect(x, "2xx").unclear("the call with the scheme written "+scheme+" was redirected elsewhere", describe(x))
+			j = expect(x, "2xx").unclear("the call with the scheme written "+scheme.written+" was redirected elsewhere", describe(x))
 		}
 		parts = append(parts, j)
 	}

@@ -86,7 +86,7 @@ type Profile string
 
 // The profiles.
 const (
-	Auth    Profile = "auth"    // tokens, and info behind them
+	Auth    Profile = "auth"    // tokens, and the info endpoint that needs one
 	API     Profile = "api"     // the document of any API of the network, its operations and data
 	Funding Profile = "funding" // an API that lists funding calls
 	Full    Profile = "full"    // what needs more clients, time or another environment

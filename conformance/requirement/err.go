@@ -204,7 +204,7 @@ func judgeProblems(e Evidence) Judgement {
 // consumers ignore those.
 func problemFault(text []byte, status int) (fault string, small bool) {
 	if kind := textType(text); kind != "object" {
-		return "it is one " + kind, false
+		return "it has the type " + kind + " instead of object", false
 	}
 	members := openapi.Object(text)
 	for _, m := range []struct{ name, kind string }{{"type", "string"}, {"title", "string"}, {"status", "number"}, {"detail", "string"}, {"instance", "string"}} {
@@ -217,7 +217,7 @@ func problemFault(text []byte, status int) (fault string, small bool) {
 		case "null":
 			fault, small = m.name+" is null", true
 		default:
-			return fmt.Sprintf("%s is one %s, not one %s", m.name, kind, m.kind), false
+			return fmt.Sprintf("%s has the type %s instead of %s", m.name, kind, m.kind), false
 		}
 	}
 	if value, has := members["status"]; has && textType(value) == "number" {

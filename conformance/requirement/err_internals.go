@@ -23,7 +23,7 @@ func errorInternals() []Requirement {
 		Source:   RFC(9457, "5"),
 		Quote:    "Generators providing links to occurrence information are encouraged to avoid making implementation details such as a stack dump available through the HTTP interface, since this can expose sensitive details of the server implementation, its data, and so on.",
 		Probe:    "All error bodies of the run, searched for stack traces (Java, Python, .NET, PHP, Go, Node.js, Ruby), messages of databases and runtimes, file paths of the server, addresses of services behind it, and the token or Authorization header that was sent.",
-		Forgives: "Paths of URLs, error codes and names of classes in documentation links; the bare name of an exception, of a class or of the function that reads a value is a warning, and, outside of the profile full, so is what only bytes that are not UTF-8, NUL, half escapes, very long values and odd paths bring to light.",
+		Forgives: "Paths of URLs, error codes and names of classes in documentation links; as a warning, the bare name of an exception, of a class or of the function that reads a value; as a warning outside of the profile full, what a node shows only to odd input: bytes that are not UTF-8, NUL, half escapes, very long values and odd paths.",
 		Fix:      "Log the cause and answer a text of your own. Spring Boot: server.error.include-stacktrace=never, include-message=never; Flask and Django: DEBUG off; ASP.NET: no UseDeveloperExceptionPage in production; Express: NODE_ENV=production; PHP: display_errors=Off.",
 		Breaks:   "A 500 page holds a Java stack trace.",
 		Reads:    []evidence.Label{evidence.WholeRun}, Check: judgeErrorInternals,

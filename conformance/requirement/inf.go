@@ -27,7 +27,7 @@ func infoAnswer() []Requirement {
 			Forgives: "Any 2xx, a redirect on the same origin (INF-04 judges it). Not forgiven: 400 or 415 for Content-Type on a GET, because the network's clients send it.",
 			Fix:      "Answer 2xx when the token is good. 401 or 403: let the API trust the issuer of the token (Spring: spring.security.oauth2.resourceserver.jwt.issuer-uri; Keycloak: realm and audience; nginx and Apache must forward Authorization: WSGIPassAuthorization On, CGIPassAuth On). 400 or 415: do not parse a body on GET.",
 			Breaks:   "400 'empty JSON body' when Content-Type is sent on a GET.",
-			Needs:    info, Reads: slices.Concat(infoCalls("without-content-type", "second-client"), infoCalls(evidence.OwnInfoCases()...)), After: []ID{needsToken}, Check: judgeInfo,
+			Needs:    info, Reads: slices.Concat(infoCalls("without-content-type", "second-client"), infoCalls(evidence.OwnInfoCases()...)), After: []ID{tokenRequirement}, Check: judgeInfo,
 		},
 		{
 			ID: "INF-02", Title: "Info answer is UTF-8 JSON with a JSON media type",
@@ -38,7 +38,7 @@ func infoAnswer() []Requirement {
 			Forgives: "application/…+json, parameters such as charset; 204 without a body is a warning.",
 			Fix:      "Send the info document as application/json in UTF-8 without a byte order mark. An HTML page with 200 is the login page of a browser session: protect the path by bearer token instead of a login.",
 			Breaks:   "An HTML page with status 200.",
-			Needs:    info, Reads: []evidence.Label{evidence.WholeRun}, After: []ID{needsInfo}, Check: judgeInfoAnswersAsJSON,
+			Needs:    info, Reads: []evidence.Label{evidence.WholeRun}, After: []ID{infoRequirement}, Check: judgeInfoAnswersAsJSON,
 		},
 		{
 			ID: "INF-03", Title: "Info lists endpoints by group with name, majorVersion, minorVersion, url",
@@ -49,7 +49,7 @@ func infoAnswer() []Requirement {
 			Forgives: "Empty groups, groups and names beyond the published ones; missing versions, or an answer of single values without endpoints, are warnings.",
 			Fix:      "Answer {\"endpoints\": {\"funding\": [{\"name\": \"FUNDINGS\", \"majorVersion\": 3, \"minorVersion\": 0, \"url\": \"https://…\"}]}}: clients look up a name in a group and call its url.",
 			Breaks:   "endpoints is a flat array.",
-			Needs:    info, After: []ID{needsInfo}, Check: onInfoAnswer(judgeInfoShape),
+			Needs:    info, After: []ID{infoRequirement}, Check: onInfoAnswer(judgeInfoShape),
 		},
 		{
 			ID: "INF-04", Title: "Info URL answers without redirect to another origin",
@@ -61,12 +61,12 @@ func infoAnswer() []Requirement {
 			Fix:      "Record the final info URL in the registry, or serve it at the recorded one: clients drop the token when they are sent to another host, and behind a TLS proxy redirects must keep https (X-Forwarded-Proto; Spring server.forward-headers-strategy, Django SECURE_PROXY_SSL_HEADER).",
 			Breaks:   "301 to another host name.",
 			// Not after INF-01: a redirect elsewhere fails INF-01, and this row says why.
-			Needs: info, Reads: []evidence.Label{evidence.WholeRun}, After: []ID{needsToken}, Check: func(e Evidence) Judgement {
+			Needs: info, Reads: []evidence.Label{evidence.WholeRun}, After: []ID{tokenRequirement}, Check: func(e Evidence) Judgement {
 				j := judgeInfoRedirects(e.exchange(evidence.Info.With(evidence.OK)))
 				if j.Outcome == Fail {
 					return j
 				}
-				return gather(append(redirectsStayHome(e, func(r evidence.Resource) bool { return r == evidence.Info }), j)...)
+				return gather(append(judgeRedirects(e, func(r evidence.Resource) bool { return r == evidence.Info }), j)...)
 			},
 		},
 		{
@@ -74,19 +74,19 @@ func infoAnswer() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(9110, "15.5.6"),
 			Quote:    "The origin server MUST generate an Allow header field in a 405 response containing a list of the target resource's currently supported methods.",
-			Probe:    "A POST without a body to the info URL, with the token; at the operations a method that changes nothing and that no document describes. Every other answer 405 of the info URL and the operations counts as well: it must not allow the method that it refuses; and so does Allow in any answer of an operation: PUT, PATCH and DELETE must be described.",
+			Probe:    "A POST without a body to the info URL, with the token; at the operations a method that changes nothing and that no document describes. Every other 405 answer of the info URL and the operations counts as well: its Allow must not name the refused method. In any answer of an operation, Allow must not name PUT, PATCH or DELETE unless the document describes the method.",
 			Forgives: "401, 403 (CSRF protection of Spring), 404 and 501; other refusals, a POST that is answered like a GET, and 405 without Allow at a node that never sends it, as some routers and nginx (warnings); methods in Allow that the document does not describe, unless it says that there are none (a warning).",
 			Fix:      "Answer 405 with Allow: GET, HEAD to other methods, at every operation (nginx limit_except answers 403, which is fine, too).",
 			Breaks:   "The detail is refused with 405 without Allow, and the list with it.",
-			Needs:    []evidence.Label{evidence.Info.With("post")}, Reads: []evidence.Label{evidence.WholeRun}, After: []ID{needsInfo}, Check: judgeUnsupportedMethods,
+			Needs:    []evidence.Label{evidence.Info.With("post")}, Reads: []evidence.Label{evidence.WholeRun}, After: []ID{infoRequirement}, Check: judgeUnsupportedMethods,
 		},
 	}
 }
 
-// goodInfo describes the good info request; needsInfo is the requirement that judges it.
+// goodInfo describes the good info request; infoRequirement judges it.
 const (
-	goodInfo  = "GET of the info URL with the access token, Content-Type: application/json and no body, as the interface document wants it."
-	needsInfo = ID("INF-01")
+	goodInfo        = "GET of the info URL with the access token, Content-Type: application/json and no body, as the interface document wants it."
+	infoRequirement = ID("INF-01")
 )
 
 // onInfoAnswer makes a check of the good info answer.
@@ -206,7 +206,7 @@ func judgeInfoShape(x evidence.Exchange) Judgement {
 	case !has && isGreeting(answer):
 		return want.warned("the info answer names no endpoints, so clients must know them from elsewhere; the interface document does not show the body", "no endpoints")
 	case !has:
-		return want.failed("the info answer lists no endpoints", "no endpoints in an answer that is an "+openapi.JSONType(answer))
+		return want.failed("the info answer lists no endpoints", "no endpoints in an answer of the type "+openapi.JSONType(answer))
 	case !isObject:
 		return want.failed("endpoints is not an object of groups", "endpoints: "+openapi.JSONType(endpoints))
 	}
@@ -356,13 +356,13 @@ func judgeRefusedMethod(e Evidence) Judgement {
 		if slices.Contains(splitList(strings.Join(header(x, "Allow"), ",")), x.Request.Method) {
 			name := resourceName(e, r)
 			s.add(name, expect(x, "405 with the methods that the resource supports").failed(name+" refuses "+x.Request.Method+" with 405, and names it among the methods that it allows", headerText(x, "Allow")).
-				Hinting("make Allow of the methods of the matched route, not of a fixed list"))
+				Hinting("take the methods in Allow from the matched route, not from a fixed list"))
 		}
 	}
 	return s.judge()
 }
 
-// judgeAllowPresence compares the answers 405 of the node. Some routers never send Allow; a node that sends it with some answers forgot it in the others.
+// judgeAllowPresence compares the 405 answers of the node. Some routers never send Allow; a node that sends it with some answers forgot it in the others.
 func judgeAllowPresence(e Evidence) Judgement {
 	var with, without []evidence.Exchange
 	for _, x := range e.Exchanges {
@@ -376,7 +376,7 @@ func judgeAllowPresence(e Evidence) Judgement {
 		}
 	}
 	if len(with) == 0 || len(without) == 0 {
-		return Inapplicable("no answer 405 differs from the others")
+		return Inapplicable("no 405 answer differs from the others")
 	}
 	var s survey
 	for _, x := range without {
@@ -386,7 +386,7 @@ func judgeAllowPresence(e Evidence) Judgement {
 	return s.judge()
 }
 
-// judgePost judges the answer to a POST to the info URL. A missing Allow is only a warning here, because [judgeAllowPresence] compares the answers 405.
+// judgePost judges the answer to a POST to the info URL. A missing Allow is only a warning here, because [judgeAllowPresence] compares the 405 answers.
 func judgePost(x evidence.Exchange) Judgement {
 	want := expect(x, "405 with Allow")
 	switch status := x.Status(); {

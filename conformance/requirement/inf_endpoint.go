@@ -21,10 +21,10 @@ func listedEndpoints() []Requirement {
 			Source:   apiFramework("APIs", "apis").And(publishedInfo(58)).AsDerived(),
 			Quote:    "Info Endpoint: Provides metadata about available systems, including a list of resource endpoints and their versions.",
 			Probe:    "A GET with the token of each listed URL without a {template}, at most 10, with page[size]=1.",
-			Forgives: "Templated URLs, 403 where the client lacks the role; hosts that the operator did not allow are not called, and the requirement is inconclusive if none is. Hosts inside a machine or network are forgiven if the node itself is there. 401, a query in the URL and other refusals are warnings.",
+			Forgives: "Templated URLs, 403 where the client lacks the role; hosts that the operator did not allow are not called, and the requirement is inconclusive if no listed URL is called. Hosts inside a machine or network are forgiven if the node itself is there. 401, a query in the URL and other refusals are warnings.",
 			Fix:      "List the public https URL under which clients reach each API, without a query, and take out what is not served. Behind a proxy build URLs from the configured public address, not from the request.",
 			Breaks:   "One listed URL gives 404.",
-			Needs:    info, Reads: endpointLabels(), After: []ID{needsInfo}, Check: judgeListedEndpoints,
+			Needs:    info, Reads: endpointLabels(), After: []ID{infoRequirement}, Check: judgeListedEndpoints,
 		},
 		{
 			ID: "INF-06", Title: "majorVersion agrees with the v<major> segment of the URL",
@@ -35,7 +35,7 @@ func listedEndpoints() []Requirement {
 			Forgives: "URLs without such a segment, items without majorVersion.",
 			Fix:      "Set majorVersion to the number in the path of the url.",
 			Breaks:   "majorVersion 3 for /v1/fundings.",
-			Needs:    info, After: []ID{needsInfo}, Check: onInfoAnswer(judgeMajorVersions),
+			Needs:    info, After: []ID{infoRequirement}, Check: onInfoAnswer(judgeMajorVersions),
 		},
 	}
 }

@@ -71,10 +71,10 @@ func findOtherEncoding(e Evidence, x evidence.Exchange) (j Judgement, found bool
 		return want.failed("the texts of "+name+" are encoded twice: UTF-8 was read as Latin-1 and written again", quote(letters)).
 			Hinting("read the texts in the encoding that they are stored in: check the charset of the connection to the database and of the files of the import"), true
 	}
-	if before, whole := replacedLetter(x.Response.Body); got == "" && before != "" {
+	if before, isCut := replacedLetter(x.Response.Body); got == "" && before != "" {
 		j := want.failed("a text of "+name+" is cut within a character: U+FFFD is in place of a letter that another text of the answer has", quote(before+"\uFFFD")).
 			Hinting("shorten texts by characters and not by bytes")
-		if !whole {
+		if !isCut {
 			j = want.warned("a text of "+name+" has U+FFFD in place of a character", quote(before+"\uFFFD")).Hinting("find out where the text is cut or read in another encoding than its own")
 		}
 		return j, true
@@ -124,8 +124,8 @@ func jsonFault(text []byte, repeatedMembers func(text []byte) []string) string {
 	return ""
 }
 
-// encodedTwice finds letters whose UTF-8 was taken for Latin-1 or Windows-1252 and encoded again, such as Ã¼ for ü. No language writes so; one such letter
-// may be an example in a text, several are a fault. It returns the first, or "".
+// encodedTwice finds letters whose UTF-8 was taken for Latin-1 or Windows-1252 and encoded again, such as Ã¼ for ü. No language has such pairs. One may be
+// an example in a text; several are a fault. It returns the first, or "".
 func encodedTwice(text []byte) (letters string) {
 	marked := hasPair(text, 0xC3, 0x83) || hasPair(text, 0xC3, 0xA2) && bytes.Contains(text, []byte("\u00e2\u20ac")) || // Ã, â€
 		bytes.Contains(text, []byte(`\u00c3`)) || bytes.Contains(text, []byte(`\u00C3`))
@@ -139,9 +139,9 @@ func encodedTwice(text []byte) (letters string) {
 	return string(all[0])
 }
 
-// replacedLetter finds U+FFFD, which stands for bytes that are not UTF-8, and returns the text before it, or "". whole reports whether another text begins in the
-// same way and has a letter there.
-func replacedLetter(text []byte) (before string, whole bool) {
+// replacedLetter finds U+FFFD, which stands for bytes that are not UTF-8, and returns the text before it, or "". isCut reports whether another text of the
+// answer has the same beginning and a letter there: then the text was cut within that letter.
+func replacedLetter(text []byte) (before string, isCut bool) {
 	const (
 		tries    = 8
 		shortest = 12 // bytes, so that both texts are surely the same
@@ -180,7 +180,8 @@ func replacedLetter(text []byte) (before string, whole bool) {
 // minLostLetters is how many different words must have lost a letter, or have it as an entity.
 const minLostLetters = 3
 
-// lostLetters finds words such as F?rderung in a text without any letter beyond ASCII: what wrote it replaced them by question marks.
+// lostLetters finds words such as F?rderung in a text without any letter beyond ASCII: an encoder that knows only ASCII writes a question mark
+// for each other letter.
 func lostLetters(text []byte) []string {
 	if !bytes.ContainsRune(text, '?') || hasOtherLetters(text) {
 		return nil
@@ -273,8 +274,8 @@ func loneSurrogate(text []byte) bool {
 		if unit >= 0 {
 			next = at + 6
 		}
-		switch low := unit >= 0xDC00 && unit <= 0xDFFF; {
-		case high >= 0 && !(low && at == high), high < 0 && low:
+		isLow := unit >= 0xDC00 && unit <= 0xDFFF
+		if isExpected := high == at; isLow != isExpected || high >= 0 && !isExpected {
 			return true
 		}
 		if high = -1; unit >= 0xD800 && unit <= 0xDBFF {

@@ -86,7 +86,7 @@ func (e Evidence) missingAnswerTo(label evidence.Label) (j Judgement, missing bo
 			return Judgement{Outcome: Blocked, Reason: reason, BlockedBy: cause.BlockedBy, Hint: cause.Hint}, true
 		case evidence.Stopped:
 			origin, _, _ := strings.Cut(skipped.Because, " ")
-			return Unclear(skipped.Because).Hinting(restart(origin)), true // the same reason for all of them, so that reports fold them
+			return Unclear(skipped.Because).Hinting(restart(origin)), true // all requests that were not sent have the same reason, so that reports fold them
 		}
 		return Unclear(reason), true
 	}

@@ -64,8 +64,8 @@ func judgeSignature(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	case !t.Signature:
 		return expect(x, expected).failed("the signature of the token is empty", "alg "+quote(alg)+" and no signature")
 	case t.KnownKey != "":
-		const expected, got = "a signature that the authorization server alone can make", "a signature by HMAC with "
-		return expect(x, expected).failed("the key of the signature is known, so others can forge tokens: "+clip(t.KnownKey), got+clip(t.KnownKey)).
+		want := expect(x, "a signature that the authorization server alone can make")
+		return want.failed("the key of the signature is known, so others can forge tokens: "+clip(t.KnownKey), "a signature by HMAC with "+clip(t.KnownKey)).
 			Hinting("sign with a private key (RS256, ES256); an HMAC key must be random, of 256 bits, and known to no client")
 	}
 	return Passed(x.Label)
@@ -124,7 +124,7 @@ func judgeLifetimes(e Evidence) Judgement {
 	parts := []Judgement{own}
 	for _, r := range repeatedStatements(e) {
 		if r.hasExp {
-			parts = append(parts, r.want().failed("a token that is handed out again is said to live longer than before, and its exp has not changed", r.got()).Hinting(remainingLife))
+			parts = append(parts, r.want().failed("a token that is handed out again has an expires_in that ends later than before, but its exp has not changed", r.got()).Hinting(lifetimeHint))
 		}
 	}
 	if len(parts) == 1 {
@@ -153,7 +153,7 @@ func judgeLifetime(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 		return expect(x, "iat: seconds since 1970").failed("iat is in milliseconds, so the token seems to be issued thousands of years from now", clip(fmt.Sprintf("iat: %v", t.Claims["iat"])))
 	case exact && hasIat && near(exp-iat) && stated-left > clockLeeway.Seconds():
 		return expect(x, fmt.Sprintf("about %.0f seconds left", stated)).warned("the token expires before expires_in ends: it was issued earlier, and expires_in is not the remaining time", fmt.Sprintf("exp - Date: %.0f seconds", left)).
-			Hinting(remainingLife)
+			Hinting(lifetimeHint)
 	}
 	// expires_in may be the rest of the lifetime of a cached token, but never more than its whole lifetime. The clock behind Date measures the
 	// rest; ROB-07 allows it an error of clockAccuracy.
@@ -237,7 +237,7 @@ func judgeClient(e Evidence, x evidence.Exchange, t evidence.JWTFacts) Judgement
 	return want.warned("the token names another client than the one that requested it", clip(got))
 }
 
-// judgeOtherClients finds a token of one client that names another client of the run: the resource server takes the one for the other.
+// judgeOtherClients finds a token of one client that names another client of the run: the resource server takes one client for the other.
 func judgeOtherClients(e Evidence) Judgement {
 	ids := otherClientIDs(e)
 	ids[evidence.TokenEndpoint] = e.Run.ClientID

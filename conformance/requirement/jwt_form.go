@@ -36,7 +36,7 @@ func judgeTextClaims(x evidence.Exchange, t evidence.JWTFacts) Judgement {
 	for _, name := range []string{"iss", "sub", "jti", "client_id", "azp"} {
 		if _, isText := t.Claims[name].(string); !isText && t.Claims[name] != nil {
 			return expect(x, name+": a text").failed(name+" of the token is not a text, so that libraries refuse it", name+": "+openapi.JSONType(t.Claims[name])).
-				Hinting("write identifiers as JSON strings, numbers of a database too")
+				Hinting("write identifiers as JSON strings, numeric ids of a database, too")
 		}
 	}
 	return Passed(x.Label)

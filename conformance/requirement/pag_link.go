@@ -49,7 +49,7 @@ func judgeLinks(e Evidence) Judgement {
 		}
 	}
 	parts = append(parts, findBelievedHosts(e)...)
-	parts = append(parts, redirectsStayHome(e, func(r evidence.Resource) bool { return slices.Contains(e.Roles.Operations, r) })...)
+	parts = append(parts, judgeRedirects(e, func(r evidence.Resource) bool { return slices.Contains(e.Roles.Operations, r) })...)
 	if !found && len(parts) == 0 {
 		return Inapplicable("no answer has a link")
 	}

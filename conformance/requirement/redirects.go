@@ -11,15 +11,15 @@ import (
 // This file judges redirects from the path of a resource, with or without a slash at its end. Frameworks build them from the host and the scheme that they
 // see behind a proxy: then a client that follows sends its token in cleartext, or to a host that does not exist.
 
-// redirectsStayHome judges the redirects of resources for which isJudged holds.
-func redirectsStayHome(e Evidence, isJudged func(evidence.Resource) bool) []Judgement {
+// judgeRedirects judges the redirects of the resources for which isJudged holds.
+func judgeRedirects(e Evidence, isJudged func(evidence.Resource) bool) []Judgement {
 	var parts []Judgement
 	for _, x := range e.Exchanges {
 		if !x.Answered() || !isJudged(x.Label.Resource()) || !callsOwnPath(e, x) || namesOtherHost(x) {
 			continue
 		}
 		for _, step := range redirectSteps(x) {
-			if j := redirectStays(e, x, step); j.Outcome != Pass {
+			if j := judgeRedirect(e, x, step); j.Outcome != Pass {
 				parts = append(parts, j)
 			}
 		}
@@ -44,8 +44,8 @@ func redirectSteps(x evidence.Exchange) []redirectStep {
 	return out
 }
 
-// redirectStays judges one redirect. It ignores those to another public host, such as a login.
-func redirectStays(e Evidence, x evidence.Exchange, step redirectStep) Judgement {
+// judgeRedirect judges one redirect. It ignores those to another public host, such as a login.
+func judgeRedirect(e Evidence, x evidence.Exchange, step redirectStep) Judgement {
 	want := expect(x, "a redirect to "+evidence.OriginOf(x.Request.URL))
 	to := clip(fmt.Sprintf("a redirect to %s", step.to))
 	wasSecure, isPlain := strings.HasPrefix(step.from, "https:"), strings.HasPrefix(step.to, "http:")
@@ -61,6 +61,7 @@ func redirectStays(e Evidence, x evidence.Exchange, step redirectStep) Judgement
 	return Passed(x.Label)
 }
 
+// redirectHint is the fix for a redirect that leads to another host or to plain http.
 const redirectHint = "build redirects as relative references, or from the forwarded scheme and host: uvicorn --proxy-headers, Spring server.forward-headers-strategy, Django SECURE_PROXY_SSL_HEADER, nginx absolute_redirect off; or serve both spellings of the path"
 
 // callsOwnPath reports whether a GET or HEAD calls the path of its resource, with or without a slash at its end. A server in front of the node may redirect

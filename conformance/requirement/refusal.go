@@ -36,6 +36,7 @@ func judgeRefusal(what string, x, good evidence.Exchange) Judgement {
 		Hinting("answer the call with 401, or with 403 where the token is good: a client must be able to tell a refusal from data")
 }
 
+// loginHint is the fix for a login page in place of a refusal.
 const loginHint = "answer API calls with 401 instead of a login page; in Spring Security give the API's paths a filter chain with oauth2ResourceServer() and without formLogin() or oauth2Login()"
 
 // deniedByServer recognises the plain 403 page of the web server in front of the node, as nginx auth_request and Apache Require send it. If

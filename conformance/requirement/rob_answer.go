@@ -259,7 +259,7 @@ func judgeIssuedAt(x evidence.Exchange, t evidence.TokenFacts) Judgement {
 		return Passed() // JWT-03 judges its form
 	}
 	seconds, err := number.Float64()
-	if err != nil || math.Abs(seconds) > 1e11 { // not a time; a duration could overflow
+	if err != nil || math.Abs(seconds) > millisecondLike { // not seconds since 1970; a duration could overflow
 		return Passed()
 	}
 	ahead := time.Unix(int64(seconds), 0).Sub(answeredAt(x))

@@ -17,8 +17,8 @@ import (
 // This file compares the contents of one URL over the run for ROB-08. A GET transfers the current representation (RFC 9110 §9.3.1): its content may change,
 // but it does not change back and forth, and it does not depend on a header field that selects nothing.
 
-// minReturns is how often the content of a URL must return to an earlier one. An editor may undo a change, and the copies of a change arrive one after the
-// other, which looks like one or two returns.
+// minReturns is how often the content of a URL must return to an earlier one. An editor may undo a change, and replicas get a change one after the other,
+// which looks like one or two returns.
 const minReturns = 3
 
 // maxContent is the size in bytes up to which contents are compared.
@@ -53,7 +53,7 @@ func contentGroups(e Evidence) map[string]*contentGroup {
 	groups := map[string]*contentGroup{}
 	for _, x := range e.Exchanges {
 		isContent := x.Status() == 200 && x.Request.Method == "GET" && isWhole(x) && len(x.Redirects) == 0 && isNodeAnswer(x) && !isTryOutURL(x.Request.URL)
-		isPublic := x.Request.URL == document // whatever the token is
+		isPublic := x.Request.URL == document // the document counts with any token, and without one
 		if !isContent || !isPublic && (lacksGoodToken(x) || sendsRolelessToken(x)) || len(x.Request.Body) > 0 || hasUnknownField(x) {
 			continue
 		}
@@ -84,7 +84,7 @@ func hasUnknownField(x evidence.Exchange) bool {
 	return slices.ContainsFunc(x.Request.Header, func(f evidence.Field) bool { return !slices.Contains(known, strings.ToLower(f.Name)) })
 }
 
-// idleFields writes the header fields of a request that a plain call does not have, and that select nothing if the answer is 200 and of the same media type.
+// idleFields returns the header fields of a request that a plain call does not have, and that select nothing if the answer is 200 and of the same media type.
 func idleFields(x evidence.Exchange) []string {
 	var out []string
 	for _, f := range x.Request.Header {
@@ -104,29 +104,30 @@ func judgeTurns(e Evidence, g *contentGroup) Judgement {
 	if !slices.ContainsFunc(calls, func(x evidence.Exchange) bool { return !bytes.Equal(x.Response.Body, calls[0].Response.Body) }) {
 		return Passed()
 	}
-	states, ofService := map[string][]state{}, showsService(e, calls[0]) // by the id of the record
+	states := map[string][]state{} // by the id of the record
+	ofService := showsService(e, calls[0])
 	for _, x := range calls {
 		for id, text := range contentsOf(e, x) {
 			states[id] = append(states[id], state{x, text})
 		}
 	}
-	numbers := Passed()
+	result := Passed() // or a warning about a number
 	for _, id := range slices.Sorted(maps.Keys(states)) {
 		for _, n := range []normalizer{{service: ofService}, {service: ofService, numbers: true}} {
 			t := turnsOf(states[id], n)
-			if t.returns < minReturns || !turnsInOneManner(states[id], n) || n.numbers && numbers.Outcome != Pass {
+			if t.returns < minReturns || !turnsInOneManner(states[id], n) || n.numbers && result.Outcome != Pass {
 				continue
 			}
 			want, got := t.describe(id)
 			if n.numbers {
-				numbers = want.warned("a number changes back and forth while the same call is repeated: it returned to an earlier value "+evidence.Count(t.returns, "time"), got)
+				result = want.warned("a number changes back and forth while the same call is repeated: it returned to an earlier value "+evidence.Count(t.returns, "time"), got)
 				continue
 			}
-			return want.failed(fmt.Sprintf("the same call has two states by turns: its content returned to an earlier one %s in %s", evidence.Count(t.returns, "time"), evidence.Count(len(states[id]), "answer")), got).
+			return want.failed(fmt.Sprintf("the same call has two contents in turn: its content returned to an earlier one %s in %s", evidence.Count(t.returns, "time"), evidence.Count(len(states[id]), "answer")), got).
 				Hinting("bring all instances of the node to one state: one version, one configuration, one database or replicas that have caught up, and no cache in each process").Seen(t.before.call.Label, t.after.call.Label)
 		}
 	}
-	return numbers
+	return result
 }
 
 // turnsInOneManner reports whether calls with the same idle header fields return to an earlier state.
@@ -179,6 +180,7 @@ type turns struct {
 	returns       int
 }
 
+// turnsOf counts the returns of a content to an earlier state. The states are in the order of the calls.
 func turnsOf(states []state, n normalizer) (t turns) {
 	if !slices.ContainsFunc(states, func(s state) bool { return !bytes.Equal(s.text, states[0].text) }) {
 		return turns{}
@@ -242,7 +244,7 @@ func judgeSelection(e Evidence, plain []evidence.Exchange, x evidence.Exchange) 
 	}
 	member, one, another := firstDifference(usual, text)
 	return want.failed("the call with "+fields+" has another content than all plain calls of the URL, before and after it", clip(member+": "+another+" instead of "+one)).
-		Hinting("choose the data by the URL, the caller and the fields that Vary names alone; compress and cut nothing but the bytes on the wire").Seen(plain[0].Label)
+		Hinting("choose the data by the URL, the caller and the fields that Vary names alone; compress and cut only the bytes that are sent, after the data was chosen").Seen(plain[0].Label)
 }
 
 // selects reports whether Vary of one of the answers names a header field of the call, except Accept-Encoding: a coding does not change the content.
@@ -258,7 +260,7 @@ func selects(x, plain evidence.Exchange) bool {
 type normalizer struct {
 	numbers bool
 	service bool           // the content has the state of the service beside its data
-	hidden  bool           // a marker of the redactor was found
+	hidden  bool           // the value has no normal form: it has a marker of the redactor, or is too deep
 	about   *regexp.Regexp // matches the members that are left out; nil for none
 }
 
@@ -292,6 +294,7 @@ func (n normalizer) formOf(text []byte) string {
 	return string(form)
 }
 
+// append appends the normal form of a value.
 func (n *normalizer) append(out []byte, value any, depth int) []byte {
 	if depth > maxNormalDepth {
 		n.hidden = true
@@ -301,9 +304,7 @@ func (n *normalizer) append(out []byte, value any, depth int) []byte {
 	case map[string]any:
 		out = append(out, '{')
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			text, isText := value[name].(string)
-			_, isFlag := value[name].(bool)
-			if (isText || isFlag && n.service) && n.about != nil && n.about.MatchString(name) || n.service && isMoment(text) {
+			if n.leavesOut(name, value[name]) {
 				continue
 			}
 			out = n.append(n.append(out, name, depth), value[name], depth+1)
@@ -329,10 +330,27 @@ func (n *normalizer) append(out []byte, value any, depth int) []byte {
 	return fmt.Append(out, value)
 }
 
+// leavesOut reports whether a member is about the instance that answered or, if service is set, about the state of the service.
+func (n *normalizer) leavesOut(name string, value any) bool {
+	text, isText := value.(string)
+	_, isFlag := value.(bool)
+	if n.service && isMoment(text) {
+		return true
+	}
+	return (isText || isFlag && n.service) && n.about != nil && n.about.MatchString(name)
+}
+
 // isMoment reports whether a text is a date with a time.
 func isMoment(text string) bool {
 	_, err := time.Parse(time.RFC3339, text)
 	return err == nil
+}
+
+// sameMoment reports whether two dates with a time are the same moment, in any time zone.
+func sameMoment(a, b string) bool {
+	s, _ := time.Parse(time.RFC3339, a)
+	t, _ := time.Parse(time.RFC3339, b)
+	return s.Equal(t)
 }
 
 // showsService reports whether a content may say how the service is, such as its load: it is neither the list nor a document.
@@ -356,6 +374,7 @@ func firstDifference(a, b []byte) (member, one, other string) {
 	return differenceAt(left, right, "$")
 }
 
+// differenceAt is [firstDifference] for two values at a path, such as "$.deadline".
 func differenceAt(a, b any, at string) (member, one, other string) {
 	same := func(a, b any) bool {
 		n := normalizer{numbers: true}

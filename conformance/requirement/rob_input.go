@@ -10,6 +10,7 @@ import (
 // clientFault returns the source for odd input, which is an error of the client, not of the server.
 func clientFault() Source { return RFC(9110, "15.6.1").And(RFC(9110, "15.5.1")).AsDerived() }
 
+// Texts of several requirements.
 const (
 	unexpectedCondition = "The 500 (Internal Server Error) status code indicates that the server encountered an unexpected condition that prevented it from fulfilling the request."
 	forgivenOddity      = "Any answer but a 5xx, a firewall's page too. A 5xx counts when it came twice and the normal request worked within a minute of it."

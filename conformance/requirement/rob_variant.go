@@ -25,29 +25,11 @@ func judgeVariants(e Evidence, s *survey) (judged int) {
 		if !success(plain) || isTryOutURL(plain.Request.URL) {
 			continue
 		}
-		seen, sent := e.Get(r.With("good-seen-tag"))
-		if sent && seen.Status() == 304 {
+		if judgeConditions(e, r, plain, s) {
 			judged++
-			s.add("tag of 304 "+string(r), judgeTagOfNotModified(seen))
-			s.add("caching of 304 "+string(r), judgeCachingOfNotModified(seen, plain))
-			s.add("forms of tags", judgeTagForms(e, r))
 		}
-		for _, c := range unmetConditions() {
-			x, sent := e.Get(r.With(c.variant))
-			dateCounts := c.variant == "good-other-tag-date" && len(header(plain, "ETag")) == 0 // werkzeug compares the date then
-			if !sent || x.Status() != 304 || dateCounts {
-				continue
-			}
-			s.add(string(c.variant)+string(r), expect(x, "200 with the data").failed("a condition with "+c.words+" is answered 304, so that clients keep an old copy", describe(x)))
-		}
-		if x, sent := e.Get(r.With("good-uncoded")); sent && x.Status() == 406 {
-			accept := withField("Accept", strings.Join(evidence.Values(x.Request.Header, "Accept"), ", "))
-			s.add("accept "+string(r), expect(x, "200 with "+mediaType(plain)).failed("the call "+accept+" is answered 406, although the media type of the data fits it (RFC 9110 §12.5.1)", describe(x)).
-				Hinting("read Accept with its ranges (application/*, */*) and weights, or do not read it at all"))
-		}
-		if x, sent := e.Get(r.With("good-uncoded")); sent && x.Status() == 200 && !slices.Contains([]string{"", "identity"}, strings.ToLower(strings.Join(header(x, "Content-Encoding"), ","))) {
-			s.add("coding "+string(r), expect(x, "content without a coding").warned("the content is compressed for a caller who excludes that (RFC 9110 §12.5.3), and who may be unable to read it", headerText(x, "Content-Encoding")).
-				Hinting("read the weights of Accept-Encoding: gzip;q=0 excludes gzip"))
+		if x, sent := e.Get(r.With("good-uncoded")); sent {
+			s.add("coding "+string(r), judgeUncoded(x, plain))
 		}
 		if x, sent := e.Get(r.With("good-range")); sent {
 			s.add("range "+string(r), judgeRange(e, r, x))
@@ -64,6 +46,39 @@ func judgeVariants(e Evidence, s *survey) (judged int) {
 		}
 	}
 	return judged
+}
+
+// judgeConditions judges the conditional calls of an operation. It reports whether the node answers its own tag with 304.
+func judgeConditions(e Evidence, r evidence.Resource, plain evidence.Exchange, s *survey) (answersTag bool) {
+	if seen := e.exchange(r.With("good-seen-tag")); seen.Status() == 304 {
+		answersTag = true
+		s.add("tag of 304 "+string(r), judgeTagOfNotModified(seen))
+		s.add("caching of 304 "+string(r), judgeCachingOfNotModified(seen, plain))
+		s.add("forms of tags", judgeTagForms(e, r))
+	}
+	for _, c := range unmetConditions() {
+		x := e.exchange(r.With(c.variant))
+		dateCounts := c.variant == "good-other-tag-date" && len(header(plain, "ETag")) == 0 // werkzeug compares the date then
+		if x.Status() == 304 && !dateCounts {
+			s.add(string(c.variant)+string(r), expect(x, "200 with the data").failed("a condition with "+c.words+" is answered 304, so that clients keep an old copy", describe(x)))
+		}
+	}
+	return answersTag
+}
+
+// judgeUncoded judges the call that excludes gzip, and whose Accept has ranges and weights.
+func judgeUncoded(x, plain evidence.Exchange) Judgement {
+	isCoded := !slices.Contains([]string{"", "identity"}, strings.ToLower(strings.Join(header(x, "Content-Encoding"), ",")))
+	switch {
+	case x.Status() == 406:
+		accept := withField("Accept", strings.Join(evidence.Values(x.Request.Header, "Accept"), ", "))
+		return expect(x, "200 with "+mediaType(plain)).failed("the call "+accept+" is answered 406, although the media type of the data fits it (RFC 9110 §12.5.1)", describe(x)).
+			Hinting("read Accept with its ranges (application/*, */*) and weights, or do not read it at all")
+	case x.Status() == 200 && isCoded:
+		return expect(x, "content without a coding").warned("the content is compressed for a caller who excludes that (RFC 9110 §12.5.3), and who may be unable to read it", headerText(x, "Content-Encoding")).
+			Hinting("read the weights of Accept-Encoding: gzip;q=0 excludes gzip")
+	}
+	return Passed(x.Label)
 }
 
 // unmetCondition is a conditional call that a node must answer with the data, not with 304.
@@ -141,7 +156,7 @@ func judgeCachingOfNotModified(x, content evidence.Exchange) Judgement {
 	if len(got) > 0 && (lacks("private") && isShared || lacks("no-store") && isFresh || lacks("no-cache") && isFresh) {
 		return expect(x, headerText(content, "Cache-Control")+", as with 200").
 			failed("a 304 has a laxer Cache-Control than the 200, and caches take it for their copy (RFC 9110 §15.4.5)", headerText(x, "Cache-Control")).
-			Hinting("send the Cache-Control of the content with the 304, too; a gateway that adds one must do so for no status").Seen(content.Label)
+			Hinting("send the Cache-Control of the content with the 304, too; let no gateway add a Cache-Control of its own to a 304").Seen(content.Label)
 	}
 	return Passed(x.Label)
 }
@@ -151,15 +166,14 @@ func judgeCachingOfNotModified(x, content evidence.Exchange) Judgement {
 func judgeVaryByLanguage(e Evidence, r evidence.Resource) Judgement {
 	german, english := e.exchange(r.With("good-language-de")), e.exchange(r.With("good-language-en"))
 	isGood := german.Status() == 200 && english.Status() == 200 && isWhole(german) && isWhole(english) && german.Request.URL == english.Request.URL
-	_, isEnglishDropped := cacheDirectives(english)["no-store"]
-	_, isGermanDropped := cacheDirectives(german)["no-store"]
-	if e.judge("PAG-08").Outcome == Fail { // replicas that differ are the nearer cause
+	isUnstored := func(x evidence.Exchange) bool { _, ok := cacheDirectives(x)["no-store"]; return ok }
+	if e.judge("PAG-08").Outcome == Fail { // replicas that differ are the likelier cause
 		return Passed()
 	}
-	if !isGood || isEnglishDropped || isGermanDropped || variesBy(english, "Accept-Language") || !differ(german, english) {
+	if !isGood || isUnstored(english) || isUnstored(german) || variesBy(english, "Accept-Language") || !differ(german, english) {
 		return Passed()
 	}
-	// What all calls get in turn, or since a change, does not depend on the language.
+	// The plain call must have one of the two contents. Otherwise the content may have changed meanwhile, or may be new with each call.
 	one, errOne := e.jsonText(german)
 	other, errOther := e.jsonText(english)
 	if errOne != nil || errOther != nil {
@@ -252,7 +266,8 @@ func judgeRange(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement 
 	return Passed(x.Label)
 }
 
-// languagesOf returns the answers in German and in English. both is false unless the resource has both, and names both languages in Content-Language.
+// languagesOf returns the answers in German and in English. both is true if their contents differ, and each names its own language in
+// Content-Language.
 func languagesOf(e Evidence, r evidence.Resource) (german, english evidence.Exchange, both bool) {
 	german, english = e.exchange(r.With("good-language-de")), e.exchange(r.With("good-language-en"))
 	both = german.Status() == 200 && english.Status() == 200 && isWhole(german) && isWhole(english) && languageOf(german) != languageOf(english) &&
@@ -307,7 +322,8 @@ func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 	return Passed(one.Label, other.Label)
 }
 
-const languageHint = "translate the texts alone: an inner join with the table of translations loses the records that have none"
+// languageHint is the fix for data that depends on the language of the call.
+const languageHint = "translate only the texts; an inner join with the table of translations loses the records without a translation"
 
 // limitsByLanguage reports whether the document says that some data exists in one language only.
 func limitsByLanguage(e Evidence, r evidence.Resource) bool {
@@ -346,10 +362,7 @@ func differingData(a, b any, at string) (member, before, now string) {
 			return at, word(a), word(b)
 		}
 	case string:
-		s, errS := time.Parse(time.RFC3339, a)
-		text, is := b.(string)
-		t, errT := time.Parse(time.RFC3339, text)
-		if errS == nil && (b == nil || is && errT == nil && !s.Equal(t)) || isDay(a) && (b == nil || isDay(text) && a != text) {
+		if text, _ := b.(string); isMoment(a) && (b == nil || isMoment(text) && !sameMoment(a, text)) || isDay(a) && (b == nil || isDay(text) && a != text) {
 			return at, word(a), word(b)
 		}
 	case map[string]any:
@@ -407,7 +420,7 @@ func judgeLanguage(x, german, english evidence.Exchange) Judgement {
 	requested := strings.Join(evidence.Values(x.Request.Header, "Accept-Language"), ", ")
 	got := headerText(x, "Content-Language")
 	if languageOf(x) == languageOf(other) && languageOf(x) != "" {
-		return expect(x, "the language of the text").failed(fmt.Sprintf("an answer says that it is in %q, and its text is the one in %q", languageOf(other), languageOf(text)), withField("Accept-Language", requested)+": "+got).
+		return expect(x, "the language of the text").failed(fmt.Sprintf("an answer says that it is in %q, but its text is the one in %q", languageOf(other), languageOf(text)), withField("Accept-Language", requested)+": "+got).
 			Hinting("choose the language once for each request, by the lookup of RFC 4647 §3.4, and take text and Content-Language from it")
 	}
 	if want := bestLanguage(requested); want != "" && want == languageOf(other) {

@@ -112,6 +112,7 @@ type identityHeader struct {
 	header string
 }
 
+// identityHeaders lists the headers that the call "identity-headers" sends together.
 func identityHeaders() []identityHeader {
 	return []identityHeader{
 		{"forwarded-user", "X-Forwarded-User"}, {"remote-user", "X-Remote-User"},
@@ -245,7 +246,7 @@ func knownSecrets(e Evidence) map[string]bool {
 	for _, x := range e.Exchanges {
 		for _, text := range append(headerTexts(x.Request.Header), x.Request.URL, string(x.Request.Body)) {
 			for _, m := range markers.FindAllStringSubmatch(text, -1) {
-				if credentialMarker(m[1]) {
+				if isCredentialMarker(m[1]) {
 					out[m[2]] = out[m[2]] || e.Run.ShortSecret && (strings.HasPrefix(m[1], "client_secret") || m[1] == "wrong_secret")
 				}
 			}
@@ -260,8 +261,8 @@ func knownSecrets(e Evidence) map[string]bool {
 // wrongSecrets returns the names of made-up secrets. A server that repeats one of them also repeats a real secret with a typing error.
 func wrongSecrets() []string { return []string{"wrong_secret", "unknown_secret"} }
 
-// credentialMarker reports whether the name of a marker is that of a credential. A tampered token does not count, although it is made from a real one.
-func credentialMarker(name string) bool {
+// isCredentialMarker reports whether the name of a marker is that of a credential. A tampered token does not count, although it is made from a real one.
+func isCredentialMarker(name string) bool {
 	names := append(wrongSecrets(), "client_secret", "access_token", "refresh_token", "id_token")
 	return slices.ContainsFunc(names, func(real string) bool { return strings.HasPrefix(name, real) })
 }
@@ -278,7 +279,7 @@ func leaksOf(markers *regexp.Regexp, x evidence.Exchange) []leak {
 		}
 		for _, m := range markers.FindAllSubmatch(text, maxLeaks) {
 			l := leak{string(m[1]), string(m[2]), string(m[3]), place}
-			if credentialMarker(l.name) && !slices.Contains(out, l) {
+			if isCredentialMarker(l.name) && !slices.Contains(out, l) {
 				out = append(out, l)
 			}
 		}
@@ -309,6 +310,7 @@ func isExpectedPlace(x evidence.Exchange, l leak) bool {
 	return l.place == "header Location" && strings.Contains(x.Request.URL, ":"+l.fingerprint+":")
 }
 
+// headerTexts returns the values of header fields.
 func headerTexts(h []evidence.Field) []string {
 	var out []string
 	for _, f := range h {

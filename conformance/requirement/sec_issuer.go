@@ -106,7 +106,7 @@ func judgeMetadata(e Evidence) Judgement {
 	return gather(append(parts, Passed(x.Label))...)
 }
 
-// judgeMethods finds metadata that lists ways of client authentication, and none by which this client got a token: a client that goes by the metadata finds no
+// judgeMethods finds metadata that lists ways of client authentication, and none by which this client got a token: a client that follows the metadata finds no
 // way that works. A way that the run did not try may work.
 func judgeMethods(e Evidence, x evidence.Exchange, m metadata) (j Judgement, found bool) {
 	basic := e.exchange(evidence.TokenEndpoint.With("basic"))

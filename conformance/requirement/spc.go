@@ -111,7 +111,7 @@ func judgeDocumentAnswer(e Evidence, x evidence.Exchange) Judgement {
 	}
 	body, err := jsonText(x)
 	switch {
-	case err != nil && yamlDocument(x):
+	case err != nil && isYAML(x):
 		return failed("the specification is YAML", "serve JSON to Accept: application/json, or give the address of the JSON form: springdoc has /v3/api-docs beside /v3/api-docs.yaml")
 	case err != nil:
 		return failed("the specification is not a JSON document: "+clip(err.Error()), "")
@@ -121,8 +121,8 @@ func judgeDocumentAnswer(e Evidence, x evidence.Exchange) Judgement {
 	return Passed(x.Label)
 }
 
-// yamlDocument recognises an API document in YAML by its media type or by its first lines.
-func yamlDocument(x evidence.Exchange) bool {
+// isYAML recognises an API document in YAML by its media type or by its first lines.
+func isYAML(x evidence.Exchange) bool {
 	if strings.Contains(mediaType(x), "yaml") {
 		return true
 	}

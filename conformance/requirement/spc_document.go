@@ -216,7 +216,7 @@ func foreignRefs(d *evidence.Document) []Subject {
 func judgePathTemplates(e Evidence) Judgement {
 	var faults []Subject
 	for _, o := range e.Spec.Operations {
-		if unknownParameters(e, o) {
+		if hasUnknownParameters(e, o) {
 			continue // SPC-04 judges the reference
 		}
 		faults = append(faults, parameterFaults(o)...)
@@ -275,8 +275,8 @@ func parameterFaults(o openapi.Operation) []Subject {
 	return faults
 }
 
-// unknownParameters reports whether a parameter of the operation, or its whole path, is a reference that does not resolve.
-func unknownParameters(e Evidence, o openapi.Operation) bool {
+// hasUnknownParameters reports whether a parameter of the operation, or its whole path, is a reference that does not resolve.
+func hasUnknownParameters(e Evidence, o openapi.Operation) bool {
 	item := o.Pointer[:strings.LastIndexByte(o.Pointer, '/')]
 	places := []string{o.Pointer + "/parameters/", item + "/parameters/"}
 	hidesParameter := func(pointer string) bool {

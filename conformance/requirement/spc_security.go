@@ -96,6 +96,9 @@ func judgeSchemes(e Evidence, schemes []scheme) Judgement {
 			elsewhere = append(elsewhere, s.tokenURL)
 		}
 	}
+	isStaging := func(tokenURL string) bool {
+		return e.Run.StagingTokenURL != "" && !sameAddress(e, e.Run.StagingTokenURL, e.Run.TokenURL) && sameAddress(e, tokenURL, e.Run.StagingTokenURL)
+	}
 	got := "the schemes " + clip(strings.Join(names, ", "))
 	switch {
 	case len(schemes) == 0:
@@ -105,9 +108,7 @@ func judgeSchemes(e Evidence, schemes []scheme) Judgement {
 	case !slices.ContainsFunc(e.Spec.Operations, func(o openapi.Operation) bool { return o.Security != nil && len(o.Security.Schemes) > 0 }):
 		return warned("schemes are declared, but no operation requires one", got+", and no security requirement").
 			Hinting("add security at the top of the document: [{\"bearer\": []}]; springdoc: @SecurityRequirement on the OpenAPIDefinition")
-	case !matches && slices.ContainsFunc(elsewhere, func(tokenURL string) bool {
-		return e.Run.StagingTokenURL != "" && !sameAddress(e, e.Run.StagingTokenURL, e.Run.TokenURL) && sameAddress(e, tokenURL, e.Run.StagingTokenURL)
-	}):
+	case !matches && slices.ContainsFunc(elsewhere, isStaging):
 		return Failed("the document of production names the token endpoint of staging: generated clients send the secrets of production there, and get tokens that are not good here",
 			e.Run.TokenURL, clip(strings.Join(elsewhere, ", "))).Blaming(NodeDocument).Hinting("write the token endpoint of the registry entry into tokenUrl, from the configuration of each environment")
 	case len(elsewhere) > 0 && !matches:

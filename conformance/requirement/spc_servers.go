@@ -11,11 +11,13 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
+// proxyHint is the fix for a document that names another server than the one that was tested.
 const proxyHint = "write the public address of the operations into servers; behind a TLS proxy springdoc takes it from the forwarded headers with server.forward-headers-strategy=framework, or from springdoc's @Server"
 
 // judgeServers is the check of SPC-10: each operation answered at a server that the document names for it.
 func judgeServers(e Evidence) Judgement {
-	var ownMissed, missed []openapi.Operation // not at their own servers, and not at those of the document
+	var ownMissed []openapi.Operation // operations that answered elsewhere than at the servers that they or their paths name
+	var missed []openapi.Operation    // operations that answered elsewhere than at the servers of the document
 	answered := false
 	highest := 0 // the highest index of a tested server in its list
 	for _, r := range e.Roles.Operations {
@@ -174,6 +176,7 @@ func sameOrigin(e Evidence, a, b string) bool {
 	return a != "" && a == b
 }
 
+// unifyLoopback replaces each name and address of this machine in an origin by localhost.
 func unifyLoopback(origin string) string {
 	u, err := url.Parse(origin)
 	if err != nil || !evidence.LoopbackHost(u.Hostname()) {

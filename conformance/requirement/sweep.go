@@ -29,7 +29,7 @@ type sweep struct {
 func sweepOf(e Evidence) *sweep {
 	s := &sweep{}
 	guarded, _ := guardedOperations(e)
-	own := ownTokens()
+	own := ownTokenRequests()
 	for _, x := range e.Exchanges {
 		if x.Response == nil {
 			continue
@@ -41,8 +41,8 @@ func sweepOf(e Evidence) *sweep {
 			s.refusals = append(s.refusals, x)
 		}
 		r, odd := x.Label.Resource(), mayFailBeforeRouting(x)
-		ofAPI := r == evidence.Info || r == evidence.Specification || r == evidence.API || slices.Contains(e.Roles.Operations, r)
-		if ofAPI && x.Status() == 401 && isAnsweredByGuard(e, x) {
+		isOfAPI := r == evidence.Info || r == evidence.Specification || r == evidence.API || slices.Contains(e.Roles.Operations, r)
+		if isOfAPI && x.Status() == 401 && isAnsweredByGuard(e, x) {
 			s.unauthorized = append(s.unauthorized, x)
 		}
 		if success(x) && (r == evidence.Info || slices.Contains(guarded, r)) && !lacksGoodToken(x) {

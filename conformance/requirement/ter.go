@@ -22,7 +22,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "Any refusal, whatever its status and form (TER-02 to TER-04 judge them).",
 			Fix:      "Compare the whole secret, byte by byte, and issue no token unless it is right. Keycloak: Client authentication on; mock servers such as oauth2-mock-server never check and cannot be certified.",
 			Breaks:   "A server that does not check the secret.",
-			Needs:    atToken("wrong-secret"), Reads: slices.Concat(lockoutControls(), []evidence.Label{evidence.SecondClient.With("ok-after-wrong-secret")}, forbiddenBy("TER-01")), After: []ID{needsToken},
+			Needs:    atToken("wrong-secret"), Reads: slices.Concat(lockoutControls(), []evidence.Label{evidence.SecondClient.With("ok-after-wrong-secret")}, forbiddenBy("TER-01")), After: []ID{tokenRequirement},
 			Breach: findForbiddenTokens("TER-01"), Check: onWrongRequest("wrong-secret", passWithoutToken),
 		},
 		{
@@ -31,7 +31,7 @@ func tokenRefusals() []Requirement {
 			Source:   RFC(6749, "5.2"),
 			Quote:    authenticationFailed,
 			Probe:    "The member error of the answer to the wrong secret, and of the answers to clients that do not exist and to wrong secrets of other clients.",
-			Forgives: "unauthorized_client, as Keycloak says it, invalid_grant and invalid_request: a warning.",
+			Forgives: "unauthorized_client, as Keycloak answers, invalid_grant and invalid_request: a warning.",
 			Fix:      "Answer {\"error\": \"invalid_client\"} when id and secret do not match. Keycloak's unauthorized_client cannot be configured away and stays a warning.",
 			Breaks:   "A wrong secret is answered 400 with error server_error.",
 			Needs:    atToken("wrong-secret"), Reads: append(lockoutControls(), evidence.WholeRun), After: []ID{"TER-01"}, Check: unlessLockedOut(judgeWrongSecrets),
@@ -45,7 +45,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "invalid_client, invalid_request or unauthorized_client; an empty 401, as Spring Authorization Server answers (TER-04 warns of it).",
 			Fix:      "Refuse token requests without credentials with invalid_client; never fall back to an anonymous or default client.",
 			Breaks:   "A token for an anonymous client.",
-			Needs:    atToken("no-client"), Reads: slices.Concat(lockoutControls(), forbiddenBy("TER-05")), After: []ID{needsToken},
+			Needs:    atToken("no-client"), Reads: slices.Concat(lockoutControls(), forbiddenBy("TER-05")), After: []ID{tokenRequirement},
 			Breach: findForbiddenTokens("TER-05"), Check: onWrongRequest("no-client", judgeAnonymousClient),
 		},
 		{
@@ -53,11 +53,11 @@ func tokenRefusals() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "2.2"),
 			Quote:    "The client identifier is not a secret; it is exposed to the resource owner and MUST NOT be used alone for client authentication.",
-			Probe:    "A token request with the real client_id and without client_secret, once. A good request follows. Another, in which the second client authenticates by HTTP Basic and the form has the id of the first.",
+			Probe:    "A token request with the real client_id and without client_secret, once. A good request follows. In another request the second client authenticates by HTTP Basic, and the form has the id of the first client.",
 			Forgives: "Any refusal, whatever its status, code and form.",
 			Fix:      "Make the client confidential. Keycloak: Client authentication on; Spring Authorization Server: no ClientAuthenticationMethod.NONE on this client.",
 			Breaks:   "A public client: its id alone yields a token.",
-			Needs:    atToken("id-only"), Reads: append(lockoutControls(), twoClients()), After: []ID{needsToken},
+			Needs:    atToken("id-only"), Reads: append(lockoutControls(), twoClients()), After: []ID{tokenRequirement},
 			Breach: findForbiddenTokens("TER-06"), Check: onWrongRequest("id-only", passWithoutToken),
 		},
 		{
@@ -69,7 +69,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "Any other refusal, such as 401 invalid_client of Spring Authorization Server: a warning.",
 			Fix:      "Require grant_type, and answer 400 {\"error\": \"invalid_request\"} when it is missing.",
 			Breaks:   "client_credentials is taken for granted, and a token is issued.",
-			Needs:    atToken("no-grant-type"), Reads: lockoutControls(), After: []ID{needsToken},
+			Needs:    atToken("no-grant-type"), Reads: lockoutControls(), After: []ID{tokenRequirement},
 			Breach: findForbiddenTokens("TER-07"), Check: onWrongRequest("no-grant-type", judgeMissingGrant),
 		},
 		{
@@ -81,7 +81,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "Other error codes for the unknown one, such as unauthorized_client, invalid_grant or invalid_request: a warning. Any refusal of the registered ones.",
 			Fix:      "Answer 400 {\"error\": \"unsupported_grant_type\"} to grant types that are not offered, and invalid_request or invalid_grant to those that lack a parameter; never fall back to client_credentials.",
 			Breaks:   "Any grant_type is treated as client_credentials.",
-			Needs:    atToken("unknown-grant-type"), Reads: slices.Concat(lockoutControls(), forbiddenBy("TER-08")), After: []ID{needsToken},
+			Needs:    atToken("unknown-grant-type"), Reads: slices.Concat(lockoutControls(), forbiddenBy("TER-08")), After: []ID{tokenRequirement},
 			Breach: findForbiddenTokens("TER-08"), Check: onWrongRequest("unknown-grant-type", judgeUnknownGrant),
 		},
 		{
@@ -89,11 +89,11 @@ func tokenRefusals() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "3.3"),
 			Quote:    "If the issued access token scope is different from the one requested by the client, the authorization server MUST include the \"scope\" response parameter to inform the client of the actual scope granted.",
-			Probe:    "The good token request with a made-up scope added. With the scopes that the server names itself, as the first and as the second client: alone, two together, and beside a made-up one. What the answer says is compared with the scope in the token.",
-			Forgives: "A server without scopes that ignores the parameter and says nothing, and other refusals: a warning. Any refusal of a scope that the server names, except invalid_scope for one that the first token has although nobody asked for it: a warning, and a fault if the document requires that scope.",
+			Probe:    "The good token request with a made-up scope added. The request with scopes that the server names itself, as the first and as the second client: one alone, two together, and one beside a made-up scope. What the answer says is compared with the scope in the token.",
+			Forgives: "A server without scopes that ignores the parameter and says nothing, and other refusals: a warning. Any refusal of a scope that the server names, with one exception: invalid_scope for a scope that the first token has without a request for it is a warning, and a failure if the document requires that scope.",
 			Fix:      "Answer 400 {\"error\": \"invalid_scope\"}, or add the scope that was granted to the token answer.",
 			Breaks:   "The unknown scope is echoed as granted.",
-			Needs:    atToken("unknown-scope"), Reads: slices.Concat(lockoutControls(), scopeLabels(), everyTokenRequest()), After: []ID{needsToken}, Check: unlessLockedOut(judgeScopes),
+			Needs:    atToken("unknown-scope"), Reads: slices.Concat(lockoutControls(), scopeLabels(), everyTokenRequest()), After: []ID{tokenRequirement}, Check: unlessLockedOut(judgeScopes),
 		},
 		{
 			ID: "TER-11", Title: "GET on the token endpoint yields no token",
@@ -105,7 +105,7 @@ func tokenRefusals() []Requirement {
 			Fix:      "Route only POST to the token endpoint and answer other methods with 405. Read parameters from the body alone: req.body in Express, request.form in Flask, r.PostForm in Go; servlet containers merge query and body in getParameter.",
 			Breaks:   "A GET without credentials yields an anonymous token.",
 			Needs:    atToken("get"), Reads: atToken("get-basic", "get-unknown-client", "query-unknown-client", "query-parameters", "no-client"),
-			After: []ID{needsToken}, Breach: findForbiddenTokens("TER-11"), Check: judgeURLParameters,
+			After: []ID{tokenRequirement}, Breach: findForbiddenTokens("TER-11"), Check: judgeURLParameters,
 		},
 		{
 			ID: "TER-12", Title: "Repeated parameter is invalid_request",
@@ -116,7 +116,7 @@ func tokenRefusals() []Requirement {
 			Forgives: "A token all the same, from the first or last value: a warning, because the RFC binds the sender. Other refusals, too. A repeated grant_type that is accepted where a repeated id is refused, as by Spring Authorization Server, and the other way round, as by oauthlib. Not forgiven: an id or a secret that may be repeated while the other may not, and a scope that may be repeated while the other three may not.",
 			Fix:      "Refuse repeated parameters with 400 {\"error\": \"invalid_request\"}; parsers that make an array of them (PHP, Express) must not crash.",
 			Breaks:   "A repeated grant_type crashes with 500.",
-			Needs:    atToken("repeated-grant-type"), Reads: append(lockoutControls(), repeatedLabels()[1:]...), After: []ID{needsToken}, Check: unlessLockedOut(judgeRepetitions),
+			Needs:    atToken("repeated-grant-type"), Reads: append(lockoutControls(), repeatedLabels()[1:]...), After: []ID{tokenRequirement}, Check: unlessLockedOut(judgeRepetitions),
 		},
 	}
 }
@@ -127,6 +127,7 @@ func lockoutControls() []evidence.Label {
 	return atToken("ok-after-wrong-secret", "ok-after-id-only")
 }
 
+// Sentences of RFC 6749 §5.2 that several requirements quote.
 const (
 	authenticationFailed = "Client authentication failed (e.g., unknown client, no client authentication included, or unsupported authentication method)."
 	invalidRequest       = "The request is missing a required parameter, includes an unsupported parameter value (other than grant type), repeats a parameter, includes multiple credentials, utilizes more than one mechanism for authenticating the client, or is otherwise malformed."
@@ -164,7 +165,7 @@ func passWithoutToken(x evidence.Exchange) Judgement {
 // judgeWrongSecrets is the check of TER-02.
 func judgeWrongSecrets(e Evidence) Judgement {
 	x := e.exchange(evidence.TokenEndpoint.With("wrong-secret"))
-	return onEvery(judgeWrongSecret(x), x.Label, furtherRefusals(e), judgeCode)
+	return onEvery(judgeWrongSecret(x), x.Label, furtherRefusals(e), judgeFurtherCode)
 }
 
 // judgeWrongSecret judges the error code of the refusal of a wrong secret.
@@ -253,7 +254,7 @@ func judgeURLParameters(e Evidence) Judgement {
 	}
 	get, post := e.exchange(evidence.TokenEndpoint.With("get")), e.exchange(evidence.TokenEndpoint.With("no-client"))
 	if x := e.exchange(evidence.TokenEndpoint.With("get-unknown-client")); refusesClient(x) && get.Answered() && !refusesClient(get) {
-		parts = append(parts, expect(x, describeError(get)+", as without credentials").warned("the token endpoint reads credentials in the query of a GET: a made-up client is refused as such", describeError(x)))
+		parts = append(parts, expect(x, describeError(get)+", as without credentials").warned("the token endpoint reads credentials in the query of a GET: a made-up client there is refused as an unknown client", describeError(x)))
 	}
 	// A server that drops repeated parameters finds no client at all, and answers as it does without credentials.
 	if x := e.exchange(evidence.TokenEndpoint.With("query-unknown-client")); refusesClient(x) && post.Answered() && refusalText(x) != refusalText(post) {

@@ -21,7 +21,7 @@ func errorForm() []Requirement {
 			Forgives: "401 for credentials in the body; 403, 405, 415, 422 and 429 are warnings. A 500 counts if it comes again, or also for another wrong request.",
 			Fix:      "Answer errors of the token endpoint with 400, or 401 for invalid_client. A redirect means that a browser login guards the path: in Spring Security give the token endpoint a filter chain without formLogin().",
 			Breaks:   "A wrong secret is answered 200 with {\"error\": …}.",
-			Needs:    judgedRefusals(), Reads: append(lockoutControls(), evidence.WholeRun), After: []ID{needsToken}, Check: unlessLockedOut(judgeErrorStatuses),
+			Needs:    judgedRefusals(), Reads: append(lockoutControls(), evidence.WholeRun), After: []ID{tokenRequirement}, Check: unlessLockedOut(judgeErrorStatuses),
 		},
 		{
 			ID: "TER-04", Title: "Error body is JSON with a string error in the allowed alphabet",
@@ -33,7 +33,7 @@ func errorForm() []Requirement {
 			Fix:      "Answer errors of the token endpoint with Content-Type: application/json and {\"error\": \"…\", \"error_description\": \"…\"} in ASCII, also for requests that fail before the OAuth code is reached (error handler of the framework, proxy).",
 			Breaks:   "An HTML error page instead of JSON.",
 			Needs:    judgedRefusals(), Reads: slices.Concat(everyTokenRequest(), []evidence.Label{evidence.SecondClient.With("wrong-secret")}, lockoutControls(), forbiddenAtToken()),
-			After: []ID{needsToken}, Check: unlessLockedOut(judgeTokenErrors),
+			After: []ID{tokenRequirement}, Check: unlessLockedOut(judgeTokenErrors),
 		},
 		{
 			ID: "TER-10", Title: "Basic authentication failure answers 401 with a Basic challenge",
@@ -45,7 +45,7 @@ func errorForm() []Requirement {
 			Fix:      "Answer 401 with WWW-Authenticate: Basic realm=\"…\" when Basic credentials are wrong. Spring Authorization Server: set an errorResponseHandler on clientAuthentication(…) that adds the header.",
 			Breaks:   "401 without WWW-Authenticate.",
 			Needs:    atToken("basic-unknown-client"), Reads: append(atToken("basic", "basic-unencoded"), evidence.WholeRun),
-			After: []ID{needsToken}, Check: judgeBasicFailures,
+			After: []ID{tokenRequirement}, Check: judgeBasicFailures,
 		},
 	}
 }
@@ -67,7 +67,7 @@ func judgeEachRefusal(e Evidence, labels []evidence.Label, judge func(evidence.E
 // judgeErrorStatuses is the check of TER-03.
 func judgeErrorStatuses(e Evidence) Judgement {
 	first := judgeEachRefusal(e, judgedRefusals(), func(x evidence.Exchange) Judgement { return judgeErrorStatus(e, x) })
-	return onEvery(first, "", furtherStatuses(e), func(x evidence.Exchange) Judgement { return judgeStatus(e, x) })
+	return onEvery(first, "", furtherStatuses(e), func(x evidence.Exchange) Judgement { return judgeFurtherStatus(e, x) })
 }
 
 // furtherStatuses returns the further refusals, and the refusal of a secret that a framework may fail to read.
@@ -98,7 +98,7 @@ func judgeErrorStatus(e Evidence, x evidence.Exchange) Judgement {
 		limited, _ := inconclusiveAnswer(x)
 		return want.warned(reason+": "+limited.Reason, describe(x)).Hinting(limited.Hint)
 	case status == 500 && !crashesAgain(e, x):
-		return want.unclear(reason+", and rin did not repeat the request, because failed attempts may lock the client out", describe(x)).Hinting(onceCrashed)
+		return want.unclear(reason+", and rin did not repeat the request, because failed attempts may lock the client out", describe(x)).Hinting(crashHint)
 	case redirected(x):
 		return want.failed(reason, describe(x)).
 			Hinting("a browser login guards the token endpoint: give its path a filter chain without formLogin() in Spring Security, or take it out of the proxy's login")
@@ -122,7 +122,7 @@ func judgeTokenErrors(e Evidence) Judgement {
 	})
 	// TER-03 judges crashes.
 	return onEvery(j, "", furtherRefusals(e), func(x evidence.Exchange) Judgement {
-		if further := judgeBody(e, x); further.Outcome == Fail {
+		if further := judgeFurtherBody(e, x); further.Outcome == Fail {
 			return further
 		}
 		return Judgement{Outcome: Pass}

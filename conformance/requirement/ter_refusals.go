@@ -27,8 +27,8 @@ func furtherRefusals(e Evidence) []evidence.Exchange {
 	return out
 }
 
-// judgeStatus judges the status of any refusal. TER-09 and TER-12 judge a crash on a scope that the server names, or on a repeated parameter.
-func judgeStatus(e Evidence, x evidence.Exchange) Judgement {
+// judgeFurtherStatus judges the status of any refusal. TER-09 and TER-12 judge a crash on a scope that the server names, or on a repeated parameter.
+func judgeFurtherStatus(e Evidence, x evidence.Exchange) Judgement {
 	c := string(x.Label.Case())
 	code, want := oauthError(x), expect(x, "400 or 401")
 	request := "a token request " + x.Words
@@ -42,20 +42,20 @@ func judgeStatus(e Evidence, x evidence.Exchange) Judgement {
 			reason = "a wrong secret crashes the token endpoint"
 		}
 		if !crashesAgain(e, x) {
-			return want.warned(reason+"; rin did not repeat the request, so this may be chance", describe(x)).Hinting(onceCrashed)
+			return want.warned(reason+"; rin did not repeat the request, so this may be chance", describe(x)).Hinting(crashHint)
 		}
 		return want.failed(reason, describe(x)).
 			Hinting("compare secrets as bytes, in UTF-8: encoders for ASCII and Latin-1, and databases that take no NUL, fail on what a client may send; expect any value, or none, in each parameter")
 	case success(x) && code != "":
-		return want.failed("a refusal says success: "+request+" is answered "+fmt.Sprint(x.Status()), describeError(x))
+		return want.failed("a refusal has a status of success: "+request+" is answered "+fmt.Sprint(x.Status()), describeError(x))
 	case x.Status() == 401 && slices.Contains([]string{"unsupported_grant_type", "invalid_scope"}, code):
-		return expect(x, "400").failed("only a failed authentication of the client is 401: "+request+" is refused with "+code, describeError(x))
+		return expect(x, "400").failed("401 is only for a failed authentication of the client, but "+request+" is refused with 401 and "+code, describeError(x))
 	}
 	return Judgement{Outcome: Pass}
 }
 
-// onceCrashed is the fix for a crash that was seen once.
-const onceCrashed = "look for this request in the log of the authorization server, and repeat the run"
+// crashHint is the fix for a crash that was seen once.
+const crashHint = "look for this request in the log of the authorization server, and repeat the run"
 
 // crashesAgain reports whether the token endpoint crashed twice: on the same request, or on another wrong one.
 func crashesAgain(e Evidence, x evidence.Exchange) bool {
@@ -70,12 +70,12 @@ func isWrongSecret(x evidence.Exchange) bool {
 	return drawn || slices.Contains([]evidence.Label{evidence.SecondClient.With("wrong-secret"), evidence.SecondClient.With("secret-blanks"), evidence.SecondClient.With("crossed")}, x.Label)
 }
 
-// judgeBody judges the form of any refusal of a request with an id and a secret. Without these, a filter in front of the token endpoint may answer.
-func judgeBody(e Evidence, x evidence.Exchange) Judgement {
+// judgeFurtherBody judges the form of any refusal of a request with an id and a secret. Without these, a filter in front of the token endpoint may answer.
+func judgeFurtherBody(e Evidence, x evidence.Exchange) Judgement {
 	if !namesClient(x) || x.Status() != 400 && x.Status() != 401 {
 		return Judgement{Outcome: Pass}
 	}
-	if sendsCredentials(x) && len(x.Response.Body) == 0 { // Spring Authorization Server
+	if sendsCredentials(x) && len(x.Response.Body) == 0 { // as Spring Authorization Server answers
 		return Judgement{Outcome: Pass}
 	}
 	if sendsCredentials(x) && !isTokenAnswer(e.exchange(evidence.TokenEndpoint.With("basic"))) { // without HTTP Basic, a server in front may refuse the request
@@ -97,8 +97,8 @@ func authenticatesByBasic(x evidence.Exchange) bool {
 	})
 }
 
-// judgeCode judges the code with which other clients are refused: those that do not exist, and the wrong secrets of those that do.
-func judgeCode(x evidence.Exchange) Judgement {
+// judgeFurtherCode judges the code with which other clients are refused: those that do not exist, and the wrong secrets of those that do.
+func judgeFurtherCode(x evidence.Exchange) Judgement {
 	unknown := slices.Contains([]evidence.Label{evidence.TokenEndpoint.With("unknown-form"), evidence.TokenEndpoint.With("basic-unknown-client")}, x.Label)
 	if !unknown && !isWrongSecret(x) || !slices.Contains([]string{"unsupported_grant_type", "invalid_scope", "server_error", "access_denied"}, oauthError(x)) {
 		return Judgement{Outcome: Pass} // servers have codes of their own for clients that are locked or closed

@@ -38,8 +38,8 @@ func judgeScopes(e Evidence) Judgement {
 	})
 }
 
-// judgeScopeRefusal judges the refusal of scopes that the server names. It may refuse a scope to a client, but not one that it gives the client unasked and that
-// the document requires: a client that is made from the document asks for it, and gets no token.
+// judgeScopeRefusal judges the refusal of scopes that the server names. A server may refuse a scope to a client, but not a scope that it grants without
+// a request and that the document requires: a client that is generated from the document requests that scope, and gets no token.
 func judgeScopeRefusal(e Evidence, x evidence.Exchange) Judgement {
 	given, required := givenScopes(e), requiredScopes(e)
 	for _, scope := range strings.Fields(requestedScope(x)) {
@@ -94,7 +94,7 @@ func judgeScopeForm(x evidence.Exchange) Judgement {
 func judgeUnknownScope(e Evidence, x evidence.Exchange) Judgement {
 	if !hasToken(x) {
 		if success(x) && oauthError(x) != "" {
-			return expect(x, "400 with error invalid_scope").failed("an unknown scope is refused in an answer that says success", describeError(x))
+			return expect(x, "400 with error invalid_scope").failed("an unknown scope is refused with a status of success", describeError(x))
 		}
 		return judgeExpectedError(x, "invalid_scope", "an unknown scope crashes the token endpoint", "an unknown scope is refused for another reason")
 	}

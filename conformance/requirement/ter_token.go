@@ -99,6 +99,7 @@ func allowedTokens() []evidence.Label {
 // tokenRules maps the label of a request to the rule that forbids a token in its answer. The rule of an allowed token is empty.
 type tokenRules map[evidence.Label]forbiddenToken
 
+// readTokenRules makes the map of the two lists.
 func readTokenRules() tokenRules {
 	out := tokenRules{}
 	for _, label := range allowedTokens() {
@@ -114,7 +115,7 @@ func readTokenRules() tokenRules {
 // forgotten.
 func (r tokenRules) ruleFor(e Evidence, x evidence.Exchange) forbiddenToken {
 	f, listed := r[x.Label]
-	if x.Label == twoClients() && !isTokenOf(x, e.Run.ClientID) { // it may be for the client that authenticated; BRR-18 judges what it opens
+	if x.Label == twoClients() && !isTokenOf(x, e.Run.ClientID) { // the token may be for the client that authenticated; BRR-18 judges what it opens
 		return forbiddenToken{}
 	}
 	if !listed && isAnyTokenRequest(e, x) {

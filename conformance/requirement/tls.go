@@ -58,7 +58,7 @@ func handshakeLabels(cases ...evidence.Case) []evidence.Label {
 	return labelsOf(handshakeOrigins(), cases...)
 }
 
-// judgeEachOrigin judges every https origin of the node. A run plans or skips a handshake only with these; URLs of one origin share one.
+// judgeEachOrigin judges every https origin of the node. A run plans or skips handshakes only with https origins. URLs of one origin share a handshake.
 func judgeEachOrigin(e Evidence, judge func(r evidence.Resource) Judgement) Judgement {
 	var parts []Judgement
 	for _, r := range handshakeOrigins() {
@@ -84,7 +84,7 @@ func judgeWithoutTLS(e Evidence, urls ...string) Judgement {
 		if err != nil {
 			continue
 		}
-		// Of a node on this machine, the other URLs may be unknown.
+		// Without its token URL or info URL, a node on this machine does not count as on loopback.
 		if local := localPlace(evidence.HostOf(raw)) == onMachine && (e.Run.TokenURL == "" || e.Run.InfoURL == ""); u.Scheme == "http" && !local {
 			return Subject{Name: clip(raw), Expected: "an https URL"}.failed("the URL itself is plain HTTP, so credentials travel in cleartext", clip(raw))
 		}
@@ -142,7 +142,7 @@ func judgeCertificates(e Evidence) Judgement {
 		if !ok {
 			return missing
 		}
-		// A server that speaks old versions only shows its certificate in a handshake with one of those.
+		// A server that speaks only old versions shows its certificate in a handshake with one of them.
 		for _, c := range oldVersions() {
 			if old, ok := e.Handshake(r.With(c)); ok && len(h.Chain) == 0 && len(old.Chain) > 0 {
 				h = old

@@ -49,7 +49,7 @@ func judgeCleartext(e Evidence, r evidence.Resource, judge func(x evidence.Excha
 		x, sent := e.Get(label)
 		notMade := sent && x.Failure != nil && (x.Failure.Kind == evidence.FailureRefused || x.Failure.Kind == evidence.FailureCanceled)
 		switch {
-		case notMade: // by rin: for its own rules, or because the run ended
+		case notMade: // rin did not call: its own rules forbid it, or the run ended
 			parts = append(parts, Unclear("the call over plain HTTP was not made: "+clip(x.Failure.Message)).Seen(x.Label))
 		case sent && x.Failure != nil: // the port is closed, or speaks TLS only
 			parts = append(parts, Passed(x.Label))
@@ -135,7 +135,7 @@ func judgeCleartextResource(e Evidence, x evidence.Exchange, secure evidence.Res
 	hasChallenge := func(x evidence.Exchange) bool { return len(header(x, "WWW-Authenticate")) > 0 }
 	switch {
 	case success(x) && carriesData(x, good):
-		return want.failed("the data are served over plain HTTP, without a token", describe(x))
+		return want.failed("the data is served over plain HTTP, without a token", describe(x))
 	case success(x) && jsonMedia(mediaType(x)):
 		return want.unclear("plain HTTP is answered with JSON other than that of the good call", describe(x)).Hinting(fix)
 	case x.Status() != 401:

@@ -34,7 +34,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Nothing: clients compare with 200.",
 			Fix:      "Answer token requests with 200; frameworks that answer a POST with 201 by default need the status set by hand.",
 			Breaks:   "A token answer with 201 Created.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeTokenStatus),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{tokenRequirement}, Check: onTokenAnswer(judgeTokenStatus),
 		},
 		{
 			ID: "TOK-03", Title: "Answer is JSON by media type, each parameter once",
@@ -45,7 +45,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Parameters such as charset=UTF-8, any case; application/…+json is a warning.",
 			Fix:      "Send Content-Type: application/json with the token answer (PHP: header('Content-Type: application/json'); Express: res.json).",
 			Breaks:   "A token answer with Content-Type: text/plain; one that holds expires_in twice.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeTokenMediaType),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{tokenRequirement}, Check: onTokenAnswer(judgeTokenMediaType),
 		},
 		{
 			ID: "TOK-04", Title: "token_type is present",
@@ -56,7 +56,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Any non-empty string; TOK-05 judges the value.",
 			Fix:      "Add \"token_type\": \"Bearer\" to the token answer.",
 			Breaks:   "A token answer without token_type.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeTokenTypePresence),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{tokenRequirement}, Check: onTokenAnswer(judgeTokenTypePresence),
 		},
 		{
 			ID: "TOK-05", Title: "token_type is Bearer",
@@ -67,7 +67,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Any case: bearer, BEARER.",
 			Fix:      "Issue bearer tokens to this client and say \"token_type\": \"Bearer\"; switch off DPoP or other proof of possession for it.",
 			Breaks:   "A token answer with token_type mac.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeTokenType),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{tokenRequirement}, Check: onTokenAnswer(judgeTokenType),
 		},
 		{
 			ID: "TOK-06", Title: "Token answer carries Cache-Control: no-store",
@@ -78,7 +78,7 @@ func tokenAnswer() []Requirement {
 			Forgives: "Further directives, several lines, any case. What a proxy adds or takes away counts: it is what the client sees.",
 			Fix:      "Send Cache-Control: no-store on token answers. If the authorization server does, look for a proxy that rewrites the header (nginx proxy_hide_header or expires, CDN cache rules).",
 			Breaks:   "A token answer with Cache-Control: max-age=60 instead of no-store.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeTokenCaching),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{tokenRequirement}, Check: onTokenAnswer(judgeTokenCaching),
 		},
 		{
 			ID: "TOK-07", Title: "Token answer carries Pragma: no-cache",
@@ -89,16 +89,16 @@ func tokenAnswer() []Requirement {
 			Forgives: "Its absence is a warning, and never gates: RFC 9111 deprecates Pragma, and newer authorization servers (node-oidc-provider) leave it out on purpose.",
 			Fix:      "Add Pragma: no-cache to token answers, or leave it: Cache-Control: no-store does the work.",
 			Breaks:   "A token answer without Pragma, with no-store kept.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeTokenPragma),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{tokenRequirement}, Check: onTokenAnswer(judgeTokenPragma),
 		},
 	}
 }
 
 // Texts that several rows use.
 const (
-	neverStore = "The authorization server MUST include the HTTP \"Cache-Control\" response header field [RFC2616] with a value of \"no-store\" in any response containing tokens, credentials, or other sensitive information, as well as the \"Pragma\" response header field [RFC2616] with a value of \"no-cache\"."
-	goodToken  = "The good token request: POST, form-encoded, with grant_type=client_credentials, client_id and client_secret in the body."
-	needsToken = ID("TOK-01") // judges the good token request
+	neverStore       = "The authorization server MUST include the HTTP \"Cache-Control\" response header field [RFC2616] with a value of \"no-store\" in any response containing tokens, credentials, or other sensitive information, as well as the \"Pragma\" response header field [RFC2616] with a value of \"no-cache\"."
+	goodToken        = "The good token request: POST, form-encoded, with grant_type=client_credentials, client_id and client_secret in the body."
+	tokenRequirement = ID("TOK-01") // judges the good token request
 )
 
 // everyTokenRequest returns the label for requirements that look at each answer to the first client at the token endpoint.
@@ -112,8 +112,8 @@ func onTokenAnswer(check func(x evidence.Exchange) Judgement) func(Evidence) Jud
 	}
 }
 
-// ownTokens lists the requests of this node's clients whose answer may hold a token. A token for any other request fails the requirement that forbids it.
-func ownTokens() map[evidence.Label]bool {
+// ownTokenRequests lists the requests of this node's clients whose answer may hold a token. A token for any other request fails the requirement that forbids it.
+func ownTokenRequests() map[evidence.Label]bool {
 	out := map[evidence.Label]bool{}
 	for _, label := range allowedTokens() {
 		out[label] = label.Resource() != evidence.StagingEndpoint
@@ -144,8 +144,8 @@ func hasToken(x evidence.Exchange) bool {
 		}
 	}
 	body := bytes.TrimSpace(x.Response.Body)
-	value, form := bytes.CutPrefix(body, []byte("access_token="))
-	return form && len(value) > 0 || bytes.Contains(body, []byte("&access_token=[["))
+	value, isForm := bytes.CutPrefix(body, []byte("access_token="))
+	return isForm && len(value) > 0 || bytes.Contains(body, []byte("&access_token=[["))
 }
 
 // oauthError returns the error code of an error answer (RFC 6749 §5.2), or "" if a machine cannot read one.
@@ -255,7 +255,7 @@ func judgeTokenMediaType(x evidence.Exchange) Judgement {
 	fault, small := encodingFault(x)
 	switch {
 	case x.Response != nil && bytes.HasPrefix(x.Response.Body, byteOrderMark()):
-		return expect(x, expected+" without one").failed("the token answer begins with a byte order mark, which JSON does not allow", got+", with a byte order mark")
+		return expect(x, "JSON without a byte order mark").failed("the token answer begins with a byte order mark, which JSON does not allow", got+", with a byte order mark")
 	case !jsonMedia(media):
 		return expect(x, expected).failed("the token answer is not declared as JSON", got)
 	case fault != "" && !small:
@@ -337,7 +337,7 @@ func judgeTokenPragma(x evidence.Exchange) Judgement {
 func number(v any) (float64, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
-		f, ok := v.(float64) // in token facts
+		f, ok := v.(float64) // the facts about a token have numbers of this type
 		return f, ok
 	}
 	f, err := n.Float64()

@@ -20,7 +20,7 @@ func tokenLife() []Requirement {
 			Forgives: "Its absence is a warning: the standard recommends it, and does not ask for it. In a JWT with exp the lifetime can be read.",
 			Fix:      "Add expires_in, the lifetime in seconds, to the token answer: clients need it to fetch a new token in time.",
 			Breaks:   "A token answer without expires_in.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeLifetimePresence),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{tokenRequirement}, Check: onTokenAnswer(judgeLifetimePresence),
 		},
 		{
 			ID: "TOK-09", Title: "expires_in, if present, is a positive JSON number",
@@ -31,7 +31,7 @@ func tokenLife() []Requirement {
 			Forgives: "Its absence (TOK-08 judges that).",
 			Fix:      "Send the remaining seconds as a JSON number: \"expires_in\": 300, neither a string nor a point in time.",
 			Breaks:   "A token answer with \"expires_in\": \"3600\".",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeLifetimeForm),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{tokenRequirement}, Check: onTokenAnswer(judgeLifetimeForm),
 		},
 		{
 			ID: "TOK-10", Title: "Lifetime is short (up to 1 h) and usable (60 s or more)",
@@ -42,7 +42,7 @@ func tokenLife() []Requirement {
 			Forgives: "Up to a day is a warning; an unknown lifetime does not count.",
 			Fix:      "Set the access token lifetime of the client to between 60 and 3600 seconds. Keycloak: Advanced, Access Token Lifespan; Spring Authorization Server: TokenSettings.accessTokenTimeToLive; node-oidc-provider: ttl.ClientCredentials.",
 			Breaks:   "A token answer with \"expires_in\": 31536000.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeLifetimeLength),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{tokenRequirement}, Check: onTokenAnswer(judgeLifetimeLength),
 		},
 		{
 			ID: "TOK-11", Title: "No refresh token is issued for client credentials",
@@ -53,18 +53,18 @@ func tokenLife() []Requirement {
 			Forgives: "refresh_expires_in: 0 without a token, as Keycloak sends it; an empty or null refresh_token.",
 			Fix:      "Switch refresh tokens off for the client credentials grant. Keycloak: client, Advanced, Use refresh tokens for client credentials grant off.",
 			Breaks:   "A token answer with a refresh_token.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeRefreshToken),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{tokenRequirement}, Check: onTokenAnswer(judgeRefreshToken),
 		},
 		{
 			ID: "TOK-12", Title: "Access token fits the bearer syntax",
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6750, "2.1").And(RFC(9110, "11.2")).And(RFC(6749, "10.10")),
 			Quote:    "b64token = 1*( ALPHA / DIGIT / \"-\" / \".\" / \"_\" / \"~\" / \"+\" / \"/\" ) *\"=\"",
-			Probe:    "The characters and the length of the access token; and how many bits of an opaque one can be random, as far as its length, its alphabet and what it shares with another token of the client say.",
+			Probe:    "The characters and the length of the access token; and, for an opaque token, how many of its bits can be random, by its length, its alphabet and what it shares with another token of the client.",
 			Forgives: "Any kind of token, opaque or JWT; one longer than 8192 bytes is a warning, and so is one with 96 to 111 bits.",
 			Fix:      "Draw opaque tokens with 128 random bits or more: secrets.token_urlsafe(), crypto.randomBytes(32), SecureRandom; neither counters nor times. Issue tokens of letters, digits and - . _ ~ + / (= at the end only); encode anything else as base64url.",
 			Breaks:   "An access token with a blank in it; one that counts up.",
-			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{needsToken}, Check: onTokenAnswer(judgeTokenSyntax),
+			Needs:    atToken(evidence.OK), Reads: everyTokenRequest(), After: []ID{tokenRequirement}, Check: onTokenAnswer(judgeTokenSyntax),
 		},
 	}
 }
@@ -209,8 +209,8 @@ func mayHaveExpired(token, later evidence.Exchange) bool {
 	return known && later.Started.Sub(token.Started) >= time.Duration(seconds*float64(time.Second))
 }
 
-// remainingLife is the fix for a server that hands out a token again as if it were new.
-const remainingLife = "where tokens are cached, compute expires_in when the answer is sent: exp minus the current time"
+// lifetimeHint is the fix for a server that hands out a token again as if it were new.
+const lifetimeHint = "where tokens are cached, compute expires_in when the answer is sent: exp minus the current time"
 
 // roundingTolerance is the error in seconds of the difference between two statements about one token, because both are rounded. The clock of the node
 // plays no part.
@@ -224,7 +224,7 @@ type repeatedStatement struct {
 	stated, left float64       // expires_in of the first and of the second answer
 }
 
-// repeatedStatements finds tokens that came again with a lifetime that is not shorter by the time between.
+// repeatedStatements finds tokens that came again although expires_in is not smaller by the time between the two answers.
 func repeatedStatements(e Evidence) []repeatedStatement {
 	first := map[string]evidence.Exchange{}
 	var out []repeatedStatement
@@ -265,23 +265,24 @@ func (r repeatedStatement) want() Subject {
 
 func (r repeatedStatement) got() string { return fmt.Sprintf("expires_in: %.0f", r.left) }
 
-// judgeRepeatedStatements judges opaque tokens that were handed out twice. A server may renew the lifetime of a token, so that only its early end is a fault.
+// judgeRepeatedStatements judges opaque tokens that were handed out twice. A server may renew the lifetime of a token, so only an early end is a
+// fault.
 func judgeRepeatedStatements(e Evidence) []Judgement {
 	var parts []Judgement
 	for _, r := range repeatedStatements(e) {
 		if r.hasExp {
 			continue // JWT-03 judges the token
 		}
-		reason := "a token that is handed out again is said to live as long as a new one"
+		reason := "a token that is handed out again has an expires_in that ends later than before"
 		call := e.exchange(evidence.ProbeTarget.With("handed-out-again"))
 		switch {
 		case success(call):
 			continue // the server renewed its lifetime
 		case refusedByNode(call) && call.Status() == 401 && call.Started.Before(r.until()):
 			early := r.until().Sub(call.Started).Seconds()
-			parts = append(parts, r.want().failed(reason+fmt.Sprintf(", and stops working %.0f seconds before that end", early), r.got()).Hinting(remainingLife).Seen(call.Label))
+			parts = append(parts, r.want().failed(reason+fmt.Sprintf(", and stops working %.0f seconds before that end", early), r.got()).Hinting(lifetimeHint).Seen(call.Label))
 		default:
-			parts = append(parts, r.want().warned(reason, r.got()).Hinting(remainingLife))
+			parts = append(parts, r.want().warned(reason, r.got()).Hinting(lifetimeHint))
 		}
 	}
 	return parts

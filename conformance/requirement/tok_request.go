@@ -16,11 +16,11 @@ func tokenRequests() []Requirement {
 			Level: StandardMust, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "2.3.1"),
 			Quote:    "The authorization server MUST support the HTTP Basic authentication scheme for authenticating clients that were issued a client password.",
-			Probe:    "A token request with Authorization: Basic, id and secret form-encoded as the RFC wants it, and only grant_type in the body; once for each client that was given. For the first client also with letters percent-encoded, which decoding makes good. Where it is refused and the encoding changes id or secret, the same with plain values.",
+			Probe:    "A token request with Authorization: Basic, id and secret form-encoded as the RFC wants it, and only grant_type in the body; once for each client that was given. For the first client also with letters percent-encoded, which decoding makes good. Where the request is refused and the encoding changes id or secret, the same request with plain values.",
 			Forgives: "A server without HTTP Basic: a warning, because the network promises credentials in the body only, and because Spring Authorization Server, node-oidc-provider and Okta take only the method a client is registered for. A server that takes Basic must decode it: the RFC asks for the encoding, and clients and libraries apply it.",
 			Fix:      "Allow client_secret_basic beside client_secret_post. Spring Authorization Server: add ClientAuthenticationMethod.CLIENT_SECRET_BASIC to the registered client; node-oidc-provider and Okta know one method for each client, so this stays a note there.",
 			Breaks:   "Basic works with the plain secret and not with the form-encoded one.",
-			Needs:    atToken("basic"), Reads: append(atToken("basic-unencoded", "basic-percent-encoded"), otherClientsByBasic()...), After: []ID{needsToken}, Check: judgeBasic,
+			Needs:    atToken("basic"), Reads: append(atToken("basic-unencoded", "basic-percent-encoded"), otherClientsByBasic()...), After: []ID{tokenRequirement}, Check: judgeBasic,
 		},
 		{
 			ID: "TOK-14", Title: "Unrecognized request parameters are ignored",
@@ -31,7 +31,7 @@ func tokenRequests() []Requirement {
 			Forgives: "Block pages and rate limits: the requirement is inconclusive then.",
 			Fix:      "Ignore parameters that the token endpoint does not know; loosen strict form binding (Jackson FAIL_ON_UNKNOWN_PROPERTIES, additionalProperties: false).",
 			Breaks:   "400 invalid_request on unknown parameters.",
-			Needs:    atToken("unknown-parameter"), After: []ID{needsToken}, Check: onAnswer(evidence.TokenEndpoint.With("unknown-parameter"), judgeUnknownParameter),
+			Needs:    atToken("unknown-parameter"), After: []ID{tokenRequirement}, Check: onAnswer(evidence.TokenEndpoint.With("unknown-parameter"), judgeUnknownParameter),
 		},
 		{
 			ID: "TOK-15", Title: "A parameter sent without a value is treated as omitted",
@@ -42,7 +42,7 @@ func tokenRequests() []Requirement {
 			Forgives: "invalid_scope, as Keycloak says it: a warning. It never gates: clients of this network send no scope.",
 			Fix:      "Treat an empty scope like a missing one. Keycloak refuses it (seen with 26.4) and cannot be configured otherwise, which stays a warning.",
 			Breaks:   "scope= is answered with invalid_scope.",
-			Needs:    atToken("empty-scope"), Reads: atToken("basic-empty-secret"), After: []ID{needsToken}, Check: judgeEmptyParameters,
+			Needs:    atToken("empty-scope"), Reads: atToken("basic-empty-secret"), After: []ID{tokenRequirement}, Check: judgeEmptyParameters,
 		},
 		{
 			ID: "TOK-16", Title: "Form encoding is decoded",
@@ -53,7 +53,7 @@ func tokenRequests() []Requirement {
 			Forgives: "Block pages: the requirement is inconclusive then.",
 			Fix:      "Read the body with a form parser (PHP $_POST, Spring @RequestParam, Go r.PostForm) instead of splitting it by hand, and accept a charset parameter in Content-Type: secrets with + & = % cannot be sent otherwise.",
 			Breaks:   "A server that compares raw, undecoded values.",
-			Needs:    atToken("percent-encoded"), After: []ID{needsToken}, Check: onAnswer(evidence.TokenEndpoint.With("percent-encoded"), judgeFormDecoding),
+			Needs:    atToken("percent-encoded"), After: []ID{tokenRequirement}, Check: onAnswer(evidence.TokenEndpoint.With("percent-encoded"), judgeFormDecoding),
 		},
 		{
 			ID: "TOK-17", Title: "Token URL answers directly, without redirect",
@@ -71,13 +71,13 @@ func tokenRequests() []Requirement {
 			Level: Recommended, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.1").AsDerived(),
 			Quote:    "For example, the value \"3600\" denotes that the access token will expire in one hour from the time the response was generated.",
-			Probe:    "Three token requests in sequence, then, when all other tokens of the client were issued, a call of the protected resource with the first token of the run. If a token comes again, expires_in must be the rest of its life: with --wait, a call after its first stated end shows whether it lives on. With --wait also a call with the token in use a few seconds before its stated end. At the end two clients request tokens at the same time, three requests each time, twice, and then one request alone.",
-			Forgives: "The same token several times while it is valid. Rate limits leave it inconclusive. Of requests at the same time, 429 and 503, and a failure in one of the two bursts only, which may be chance. They are left out where the operator lowers the rate below two requests a second or sends one at a time, and once the node has refused requests for load.",
+			Probe:    "Three token requests in sequence, then, when all other tokens of the client were issued, a call of the protected resource with the first token of the run. If a token comes again, expires_in must be the rest of its life: with --wait, a call after its first stated end shows whether it lives on. With --wait also a call with the token in use a few seconds before its stated end. At the end come two bursts of three token requests, by two clients at the same time, and then one request alone.",
+			Forgives: "The same token several times while it is valid. Rate limits leave it inconclusive. For requests at the same time: 429, 503, and failures in only one of the two bursts, which may be chance. The bursts are not sent if the operator lowers the rate below two requests a second or sends one request at a time, or once the node has refused requests because of its load.",
 			Fix:      "Issue tokens independently of each other and let each live until its own expiry: the network's known client fetches a token for every page it reads. Let token requests at the same time wait for the database, not fail.",
 			Breaks:   "Issuing a token revokes the one before.",
 			Needs:    atToken(evidence.OK, "repeat-1", "repeat-2", "repeat-3"),
 			Reads:    slices.Concat(onTarget("first-token", "handed-out-again", "in-use", "before-end", evidence.OK), []evidence.Label{evidence.TokenEndpoint.With("later")}, parallelTokenRequests()),
-			After:    []ID{needsToken}, Check: judgeRepeatedTokens,
+			After:    []ID{tokenRequirement}, Check: judgeRepeatedTokens,
 		},
 	}
 }
@@ -124,7 +124,7 @@ func judgeBasic(e Evidence) Judgement {
 	}
 	if y := e.exchange(evidence.TokenEndpoint.With("basic-percent-encoded")); clientError(y) && refusedByNode(y) && !rateLimited(y) {
 		parts = append(parts, expect(y, "200 with an access token, as without the encoding").
-			failed("HTTP Basic is not form-decoded, so no client with a special character in its secret can use it", describeError(y)).Hinting(decodeBasic))
+			failed("id and secret of HTTP Basic are not form-decoded, so no client with a special character in its secret can use it", describeError(y)).Hinting(decodingHint))
 	}
 	if len(parts) == 1 {
 		return parts[0]
@@ -132,8 +132,8 @@ func judgeBasic(e Evidence) Judgement {
 	return gather(parts...)
 }
 
-// decodeBasic is the fix for a server that compares id and secret without decoding them.
-const decodeBasic = "decode id and secret as form values after decoding Basic"
+// decodingHint is the fix for a server that compares id and secret without decoding them.
+const decodingHint = "decode id and secret as form values after decoding Basic"
 
 // judgeBasicRequest judges the request of one client by HTTP Basic. raw is the request with the plain id and secret, which is sent if encoding changes them.
 func judgeBasicRequest(x, raw evidence.Exchange) Judgement {
@@ -143,7 +143,7 @@ func judgeBasicRequest(x, raw evidence.Exchange) Judgement {
 	}
 	if isTokenAnswer(raw) {
 		return want.failed("HTTP Basic works only with the plain id and secret, not with the form encoding that RFC 6749 §2.3.1 requires", describeError(x)).
-			Hinting(decodeBasic).Seen(raw.Label)
+			Hinting(decodingHint).Seen(raw.Label)
 	}
 	if j, unclear := inconclusiveAnswer(x); unclear {
 		return j
@@ -273,8 +273,8 @@ func findEarlyEnd(e Evidence) []Judgement {
 		return nil // the call came too late
 	}
 	return []Judgement{expect(x, "2xx: the token lives until the end that was stated").
-		failed("a token stops working before its stated end: clients that believe it are refused", describe(x)+", "+clip(x.Given["left"])+" before the end").
-		Hinting("state the lifetime that the API goes by: that of its own store of tokens, sessions or introspection answers, too")}
+		failed("a token stops working before its stated end, so clients that rely on that end are refused", describe(x)+", "+clip(x.Given["left"])+" before the end").
+		Hinting("state the lifetime that the API applies; its store of tokens, sessions or introspection answers may end earlier")}
 }
 
 // judgeFirstToken judges the first token of the run after the repeated requests.

@@ -12,7 +12,7 @@ import (
 // This file finds the described GET operations that no request of the run reached. Their guard and their data are unknown, so the
 // requirements about both are inconclusive, unless the operator accepts the gap.
 
-// requireCalls returns a check that is inconclusive if some operations were not called, or blocked if the list failed that would name their ids.
+// requireCalls returns a check that is inconclusive if some operations were not called, or blocked if the call of the list that would name their ids failed.
 func requireCalls(row ID, check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
 		j := check(e)
@@ -100,8 +100,8 @@ func (e Evidence) failedCall(r evidence.Resource) (j Judgement, failed bool) {
 	o, known := operation(e, r)
 	info := e.exchange(evidence.Info.With(evidence.OK))
 	refused := x.Status() == 401 && info.Status() == 401
-	if (refused || known && e.isInfo(o) && !success(info)) && e.judge(needsInfo).Outcome == Fail {
-		return Judgement{Outcome: Blocked, BlockedBy: needsInfo, Reason: fmt.Sprintf("needs %s, which is fail: %s with a good token gets %s", needsInfo, resourceName(e, r), describe(x))}, true
+	if (refused || known && e.isInfo(o) && !success(info)) && e.judge(infoRequirement).Outcome == Fail {
+		return Judgement{Outcome: Blocked, BlockedBy: infoRequirement, Reason: fmt.Sprintf("needs %s, which is fail: %s with a good token gets %s", infoRequirement, resourceName(e, r), describe(x))}, true
 	}
 	j = Judgement{Outcome: Inconclusive}
 	if x.Answered() {
@@ -112,8 +112,8 @@ func (e Evidence) failedCall(r evidence.Resource) (j Judgement, failed bool) {
 	if j.Outcome != Fail && j.Outcome != Inconclusive {
 		return Judgement{}, false
 	}
-	return Judgement{Outcome: Blocked, BlockedBy: needsCalls, Hint: j.Hint,
-		Reason: fmt.Sprintf("needs %s, which is %s: %s with a good token gets %s", needsCalls, j.Outcome, resourceName(e, r), describe(x))}, true
+	return Judgement{Outcome: Blocked, BlockedBy: callsRequirement, Hint: j.Hint,
+		Reason: fmt.Sprintf("needs %s, which is %s: %s with a good token gets %s", callsRequirement, j.Outcome, resourceName(e, r), describe(x))}, true
 }
 
 // unmetCause finds the requirement about the failed call because of which a request was not sent. Without one it returns the zero judgement.
@@ -130,15 +130,15 @@ func (e Evidence) unmetCause(label evidence.Label, because string) Judgement {
 	case !found || control.Case() != evidence.OK || control == label:
 		return Judgement{}
 	case control.Resource() == evidence.Info:
-		j, _ := e.passes(needsInfo)
+		j, _ := e.passes(infoRequirement)
 		return j
 	}
 	cause, _ := e.failedCall(control.Resource())
 	return cause
 }
 
-// needsCalls is the requirement that judges the good calls of the operations.
-const needsCalls = ID("API-01")
+// callsRequirement judges the good calls of the operations.
+const callsRequirement = ID("API-01")
 
 // gap returns the gap that the operator accepts for an operation. It returns none for the list, the detail operation and the info resource.
 func (e Evidence) gap(r evidence.Resource) (evidence.Gap, bool) {
@@ -160,12 +160,7 @@ func (e Evidence) isInfo(o openapi.Operation) bool {
 
 // saysNothing caches [openapi.Document.SaysNothing], which is needed for each answer of an operation.
 func (e Evidence) saysNothing(o openapi.Operation) bool {
-	if known, ok := e.judged.Load("vague " + o.Key); ok {
-		return known.(bool)
-	}
-	vague := e.Spec.SaysNothing(o)
-	e.judged.Store("vague "+o.Key, vague)
-	return vague
+	return remember(e.judged, "vague "+o.Key, func() bool { return e.Spec.SaysNothing(o) })
 }
 
 // UncomparedOperations lists the operations whose good answers were compared with a schema that allows any answer, or without a schema.

@@ -83,7 +83,7 @@ func judgePathVersions(e Evidence) Judgement {
 	}
 	if len(parts) == 0 {
 		j := Unclear("neither an info URL nor a specification URL is known")
-		if e.Run.NodeID == "" { // otherwise the registry names the URLs
+		if e.Run.NodeID == "" { // without a registry, the recording should name the URLs
 			j = j.Blaming(Suite)
 		}
 		return j
