@@ -396,13 +396,21 @@ func isConstant(vars *ast.GenDecl, spec *ast.ValueSpec) bool {
 // isLazyPattern reports whether a call of sync.OnceValue compiles one pattern at its first use and does nothing else.
 func isLazyPattern(once *ast.CallExpr) bool {
 	compile, ok := once.Args[0].(*ast.FuncLit)
-	if !ok || len(compile.Body.List) != 1 {
+	if !ok {
 		return false
 	}
-	result, ok := compile.Body.List[0].(*ast.ReturnStmt)
-	if !ok || len(result.Results) != 1 {
-		return false
+	for _, statement := range compile.Body.List {
+		switch s := statement.(type) {
+		case *ast.DeclStmt: // parts of the pattern
+			if s.Decl.(*ast.GenDecl).Tok != token.CONST {
+				return false
+			}
+		case *ast.ReturnStmt:
+			call, ok := s.Results[0].(*ast.CallExpr)
+			return ok && types.ExprString(call.Fun) == "regexp.MustCompile"
+		default:
+			return false
+		}
 	}
-	call, ok := result.Results[0].(*ast.CallExpr)
-	return ok && types.ExprString(call.Fun) == "regexp.MustCompile"
+	return false
 }
