@@ -79,7 +79,7 @@ func judgeOrders(e Evidence) []Judgement {
 		return nil
 	}
 	var parts []Judgement
-	judged, whole := map[string]sequence{}, map[string]sequence{} // by the order in words
+	judged, whole := map[string]sequence{}, map[string]sequence{} // by the order in words; by the parameters of the order
 	orderOf := func(x evidence.Exchange) (openapi.Order, string, bool) {
 		u, err := url.Parse(x.Request.URL)
 		if err != nil {
@@ -100,9 +100,10 @@ func judgeOrders(e Evidence) []Judgement {
 		if j, found := findIgnoredDirection(s, order, words, judged); found {
 			parts = append(parts, j)
 		}
-		if !isFilteredCall(s.calls[0]) && !order.InProse && len(s.items) > len(whole[words].items) {
-			whole[words] = s
-		} else if j, found := findForgottenOrder(e, s, whole[words], order, words); found {
+		asked := words + " " + orderParameters(o, s.calls[0])
+		if !isFilteredCall(s.calls[0]) && !order.InProse && len(s.items) > len(whole[asked].items) {
+			whole[asked] = s
+		} else if j, found := findForgottenOrder(e, s, whole[asked], order, words); found {
 			parts = append(parts, j)
 		}
 	}
@@ -110,6 +111,23 @@ func judgeOrders(e Evidence) []Judgement {
 		parts = findFilteredMisorder(e, o)
 	}
 	return withoutRepeats(parts)
+}
+
+// orderParameters returns the parameters of a call that name its order, and their values.
+func orderParameters(o openapi.Operation, x evidence.Exchange) string {
+	u, err := url.Parse(x.Request.URL)
+	if err != nil {
+		return x.Request.URL
+	}
+	given, out := u.Query(), url.Values{}
+	for _, order := range o.Orders() {
+		for _, field := range order.Query {
+			if given.Has(field[0]) {
+				out[field[0]] = given[field[0]]
+			}
+		}
+	}
+	return out.Encode()
 }
 
 // findForgottenOrder finds a filtered list whose items do not come in the order that they have in the whole list, although the same order was asked for. So
