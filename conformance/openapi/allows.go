@@ -14,9 +14,9 @@ import (
 const maxAllowed = 200
 
 // Allows reports whether the schema surely allows a value as it stands in a query. It is false where that is open: for a format that is not known, a pattern
-// that Go cannot compile, an object, or an integer or date so large that libraries differ.
+// that Go cannot compile, an object, keywords that [Schema] does not hold, or an integer or date so large that libraries differ.
 func (s Schema) Allows(text string) bool {
-	if !s.Declared || s.Dangling != "" || s.Subtypes || utf8.RuneCountInString(text) > maxAllowed {
+	if !s.Declared || s.Dangling != "" || s.Subtypes || s.Partial || utf8.RuneCountInString(text) > maxAllowed {
 		return false
 	}
 	switch {
@@ -27,12 +27,10 @@ func (s Schema) Allows(text string) bool {
 		return slices.Contains(s.Enum, text)
 	case s.Type == "boolean":
 		return text == "true" || text == "false"
-	case s.Type == "integer":
-		n, err := strconv.ParseInt(text, 10, 32)
-		return err == nil && s.allowsNumber(float64(n))
-	case s.Type == "number":
+	case s.Type == "integer" || s.Type == "number":
+		isPlain := regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`).MatchString(text) && !(s.Type == "integer" && strings.Contains(text, "."))
 		n, err := strconv.ParseFloat(text, 64)
-		return err == nil && math.Abs(n) <= math.MaxInt32 && s.allowsNumber(n)
+		return isPlain && err == nil && math.Abs(n) <= math.MaxInt32 && s.allowsNumber(n)
 	case s.Type == "string":
 		return s.allowsText(text)
 	}
@@ -51,6 +49,9 @@ func (s Schema) allowsText(text string) bool {
 		return false
 	}
 	if s.Pattern != "" {
+		if len(s.Pattern) > maxPattern {
+			return false
+		}
 		pattern, err := regexp.Compile(s.Pattern)
 		if err != nil || !pattern.MatchString(text) {
 			return false

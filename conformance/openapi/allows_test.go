@@ -43,5 +43,10 @@ var _ = Describe("A schema", func() {
 		Entry("beyond 32 bits", `{"type":"integer"}`, "4294967296"),
 		Entry("alone where two are needed", `{"type":"array","minItems":2,"items":{"type":"string"}}`, "A"),
 		Entry("without a type", `{}`, "A"),
+		Entry("in an unusual notation", `{"type":"integer"}`, "+5"),
+		Entry("with zeros before it", `{"type":"integer"}`, "007"),
+		Entry("in hexadecimal", `{"type":"number"}`, "0x1p-2"),
+		Entry("where another keyword may forbid it", `{"type":"string","not":{"enum":["x"]}}`, "y"),
+		Entry("where two parts restrict it", `{"type":"string","allOf":[{"pattern":"^a"},{"pattern":"b$"}]}`, "ab"),
 	)
 })

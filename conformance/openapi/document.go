@@ -110,6 +110,8 @@ type Schema struct {
 	Required   []string
 	// Subtypes reports whether a value follows one of several schemas, by oneOf, anyOf or a discriminator.
 	Subtypes bool
+	// Partial reports that the schema restricts values in ways that the other fields do not hold, such as not, if or a second pattern.
+	Partial bool
 }
 
 // schemaBudget bounds the schema nodes of one document: with references a short text can describe a huge tree.

@@ -51,6 +51,10 @@ func (d *Document) unfold(value any, depth int, left *int) Schema {
 	s.MultipleOf, s.Pattern = number(raw["multipleOf"]), stringValue(raw["pattern"])
 	s.MinLength, s.MaxLength = length(raw["minLength"]), length(raw["maxLength"])
 	s.MinItems, s.MaxItems = length(raw["minItems"]), length(raw["maxItems"])
+	for _, keyword := range []string{"not", "if", "uniqueItems", "contentEncoding"} {
+		_, has := raw[keyword]
+		s.Partial = s.Partial || has
+	}
 	if v, ok := raw["default"]; ok {
 		s.Default, _ = json.Marshal(v) // cannot fail: the value was decoded from JSON
 	}
@@ -112,8 +116,14 @@ func (d *Document) alternative(parts []any, depth int, left *int) Schema {
 	return words
 }
 
+// restricts reports whether the schema restricts scalar values beyond their type.
+func (s *Schema) restricts() bool {
+	return s.Format != "" || s.Pattern != "" || s.Enum != nil || s.Minimum != nil || s.Maximum != nil || s.MultipleOf != nil || s.MinLength != nil || s.MaxLength != nil
+}
+
 // merge adds the keywords of one part of an allOf that the schema itself does not have.
 func (s *Schema) merge(part Schema) {
+	s.Partial = s.Partial || part.Partial || s.restricts() && part.restricts()
 	s.Dangling = cmp.Or(s.Dangling, part.Dangling)
 	s.Type = cmp.Or(s.Type, part.Type)
 	s.Format = cmp.Or(s.Format, part.Format)

@@ -255,34 +255,38 @@ func withParameter(p openapi.Parameter) chooser {
 		if !ok {
 			return chosen{}, notApplicable("neither the document nor the data has a valid value of %.80q", p.Name)
 		}
-		query := []pair{{name, value}}
-		if second, found := r.secondFilter(res.Name, name, value); found { // a guard may look for one of them
-			query = append(query, second)
+		query, given := []pair{{name, value}}, map[string]string{"parameter": name, "value": value}
+		if c, found := r.secondFilter(res.Name, name, value); found {
+			query = append(query, pair{c.parameter, c.value})
+			given["andParameter"], given["andValue"] = c.parameter, c.value
 		}
-		return chosen{withQuery(res.URL, query...), map[string]string{"parameter": name, "value": value}}, nil
+		return chosen{withQuery(res.URL, query...), given}, nil
 	}
 }
 
-// secondFilter returns another filter that some item fits together with a value of the first one. One filter of a list is drawn as the first one.
-func (r *run) secondFilter(name evidence.Resource, parameter, value string) (second pair, found bool) {
-	filters := r.filtersAt(name)
-	if len(filters) < 2 {
-		return pair{}, false
+// secondFilter returns another filter that some item fits together with a value of the first one: such a search may take another way than one filter, past
+// the guard. One filter of a list is drawn as the first one. If the node refused two filters before, there is no second one.
+func (r *run) secondFilter(name evidence.Resource, parameter, value string) (second condition, found bool) {
+	filters, items := r.filtersAt(name), r.facts.itemsOf(name)
+	if len(filters) < 2 || r.facts.status(name.With("filter-both"))/100 == 4 {
+		return condition{}, false
 	}
 	s := r.source(name, "second filter")
 	first := draw.One(s, filters...)
 	if first.parameter != parameter {
-		return pair{}, false
+		return condition{}, false
 	}
 	draw.Shuffle(s, filters)
 	for _, f := range filters {
-		for _, i := range r.facts.itemsOf(name) {
-			if values := i.values[f.member]; f.parameter != parameter && len(values) > 0 && slices.Contains(i.values[first.member], value) && !isProse(values[0]) {
-				return pair{f.parameter, values[0]}, true
+		for _, c := range conditions(f, items) {
+			for i := range items {
+				if f.parameter != parameter && c.holds[i] && slices.Contains(items[i].values[first.member], value) && !isProse(c.value) {
+					return c, true
+				}
 			}
 		}
 	}
-	return pair{}, false
+	return condition{}, false
 }
 
 // cursor returns the value of a parameter in the link to the next page, or else the cursor that a list names.

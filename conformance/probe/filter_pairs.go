@@ -137,7 +137,7 @@ func sortedFilterCase(o openapi.Operation) []row {
 	if len(ordersOf(o)) == 0 || len(filtersOf(o)) == 0 {
 		return nil
 	}
-	return []row{{Label: evidence.ListOperation.With("filter-sorted"), Words: "with a filter and in an order", Plan: in(stageRest, stageRead, stagePages).onlyIf(notQuick), Send: choose(sortedFilter)}}
+	return []row{{Label: evidence.ListOperation.With("filter-sorted"), Words: "with a filter and in an order", Plan: in(stageRest, stageRead, stagePages).onlyIf(notQuick).onDemand(), Send: choose(sortedFilter)}}
 }
 
 // sortedFilter chooses the value that most items have of a drawn filter, and an order that those items do not already have.

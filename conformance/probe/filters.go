@@ -95,6 +95,12 @@ func (r *run) learnItems(at evidence.Resource, o openapi.Operation, texts [][]by
 	}
 	identity := r.identityIn(o, texts)
 	items, columns := readItems(identity.Member, texts, known...), columnsOf(texts)
+	for _, f := range known { // only values that the pattern allows are sent
+		fits := f.fitting()
+		for _, item := range items {
+			item.values[f.member] = slices.DeleteFunc(item.values[f.member], func(value string) bool { return !fits(value) })
+		}
+	}
 	var titles []title
 	if slices.ContainsFunc(o.QueryParameters(), isSearch) {
 		titles = titlesOf(texts, identity.Member, members)
@@ -143,25 +149,33 @@ func memberOf(f describedFilter, members openapi.Members, items [][]byte) string
 	return ""
 }
 
-// takesExpressions reports whether the values of a filter are written otherwise than those of its member, such as 10000..50000 or gte:10000: they do not fit the
-// pattern of the filter, or each example in the document has a sign of such a notation that no value has.
-func (f describedFilter) takesExpressions(member string, items [][]byte) bool {
-	var values []string
-	for _, item := range items[:min(len(items), maxItems)] {
-		values = append(values, openapi.MemberValues(item, member)...)
+// maxPatternText and maxPatterned bound the work of a pattern of the document.
+const (
+	maxPatternText = 500 // bytes of the pattern
+	maxPatterned   = 200 // bytes of a value
+)
+
+// fitting returns a function that reports whether a filter takes a value: it has no pattern that this one misses.
+func (f describedFilter) fitting() func(value string) bool {
+	if f.schema.Pattern == "" || len(f.schema.Pattern) > maxPatternText {
+		return func(string) bool { return true }
 	}
-	if f.schema.Pattern != "" {
-		pattern, err := regexp.Compile(f.schema.Pattern)
-		if err == nil && slices.ContainsFunc(values, func(value string) bool { return !pattern.MatchString(value) }) {
-			return true
+	pattern, err := regexp.Compile(f.schema.Pattern)
+	return func(value string) bool { return err != nil || len(value) <= maxPatterned && pattern.MatchString(value) }
+}
+
+// takesExpressions reports whether the values of a filter are written otherwise than those of its member, such as 10000..50000 or ge:10000: none of them fits the
+// pattern of the filter, or each example in the document is a range, a comparison or a wildcard.
+func (f describedFilter) takesExpressions(member string, items [][]byte) bool {
+	fits, any, some := f.fitting(), false, false
+	for _, item := range items[:min(len(items), openapi.MaxLinkedItems)] {
+		for _, value := range sendableValues(item, member) {
+			any, some = true, some || fits(value)
 		}
 	}
-	hasNotation := func(example string) bool {
-		return slices.ContainsFunc([]string{"..", ":", "<", ">", "*", "~", ",", "/", "|"}, func(sign string) bool {
-			return strings.Contains(example, sign) && !slices.ContainsFunc(values, func(value string) bool { return strings.Contains(value, sign) })
-		})
-	}
-	return !f.several && len(f.schema.Examples) > 0 && !slices.ContainsFunc(f.schema.Examples, func(example string) bool { return !hasNotation(example) })
+	expression := regexp.MustCompile(`(?i)\.\.|^(gte?|lte?|ge|le|eq|ne|min|max)[:=]|[<>*]`)
+	isExample := func(example string) bool { return !expression.MatchString(example) }
+	return any && !some || len(f.schema.Examples) > 0 && !slices.ContainsFunc(f.schema.Examples, isExample)
 }
 
 // meantMember returns the member for a filter that is named like an object, such as funder for funder.id and funder.name: the member that the description

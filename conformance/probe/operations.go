@@ -83,7 +83,7 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 		r.learnNext(at, a, listPage)
 		r.learnItemLinks(at, a, list.Items)
 		if o.Key == r.node.List {
-			r.learnSamples(list.Items)
+			r.learnSamples(o, list.Items)
 		}
 	}
 }
@@ -265,63 +265,6 @@ func (r *run) sample(o openapi.Operation, p openapi.Parameter) (string, *unsent)
 		return value, nil
 	}
 	return "", notApplicable("no sample for the required %s parameter %.80q", p.In, p.Name)
-}
-
-// learnSamples keeps a value for each path parameter whose values no list has: that of a member of the same name in an item of the main list, or the end of a
-// link in an item, such as /funders/F-1 for /funders/{id}.
-func (r *run) learnSamples(items [][]byte) {
-	members := openapi.MembersOf(items)
-	items = items[:min(len(items), openapi.MaxLinkedItems)]
-	found := map[string]string{}
-	for _, o := range r.node.Executable {
-		for _, name := range o.TemplateParameters() {
-			if _, listed := r.node.source(o, name); listed {
-				continue
-			}
-			member, named := members.Named(name)
-			before, _, _ := strings.Cut(o.Path, "{"+name+"}")
-			segment := before[strings.LastIndex(strings.TrimSuffix(before, "/"), "/")+1:] // "funders/"
-			for _, item := range items {
-				if values := openapi.MemberValues(item, member); named && len(values) > 0 {
-					found[sampleKey(o, name)] = values[0]
-					break
-				}
-				if value := linkedID(members, item, "/"+segment); len(segment) > 1 && value != "" {
-					found[sampleKey(o, name)] = value
-					break
-				}
-			}
-		}
-	}
-	r.facts.with(func(f *facts) { f.samples = found })
-}
-
-// linkedID returns what follows a segment at the end of a link in an item: F-1 in https://api.example/funders/F-1 for /funders/.
-func linkedID(members openapi.Members, item []byte, segment string) string {
-	for _, member := range members {
-		for _, value := range openapi.MemberValues(item, member) {
-			if at := strings.LastIndex(value, segment); at >= 0 {
-				if id, err := url.PathUnescape(value[at+len(segment):]); err == nil && id != "" && len(id) <= maxScalar && !strings.ContainsAny(id, "/?# ") {
-					return id
-				}
-			}
-		}
-	}
-	return ""
-}
-
-// sampleKey is the key of a path parameter of an operation in the facts.
-func sampleKey(o openapi.Operation, parameter string) string { return o.Key + " " + parameter }
-
-// sample returns the value of a path parameter that the items of the main list have.
-func (f *facts) sample(o openapi.Operation, p openapi.Parameter) (value string, found bool) {
-	if p.In != "path" || len(p.Schema.Enum) > 0 {
-		return "", false
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	value, found = f.samples[sampleKey(o, p.Name)]
-	return value, found
 }
 
 // ids returns sample ids for an operation's last template segment.

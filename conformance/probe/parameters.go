@@ -219,7 +219,11 @@ type trials struct {
 	found     []trial
 }
 
-func (t *trials) addLegal(try evidence.Try, value string) { t.add(try, value, true) }
+func (t *trials) addLegal(try evidence.Try, value string) {
+	if !needsSeveral(t.parameter.Schema) {
+		t.add(try, value, true)
+	}
+}
 
 func (t *trials) addIllegal(try evidence.Try, value string) { t.add(try, value, false) }
 

@@ -99,7 +99,7 @@ func (n Node) stage(s Stage, r evidence.Resource) Stage {
 		if c, ok := n.Collection(o); ok {
 			return stageAuthorized.of(evidence.OperationResource(c.Key))
 		}
-		if len(o.TemplateParameters()) > 0 && n.List != "" && o.Key != n.List { // an item of the list may name the values
+		if list, ok := n.operation(evidence.OperationResource(n.List)); ok && len(list.TemplateParameters()) == 0 && len(o.TemplateParameters()) > 0 { // its items may name the values
 			return stageAuthorized.of(evidence.OperationResource(n.List))
 		}
 	}

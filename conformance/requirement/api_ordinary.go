@@ -15,30 +15,40 @@ import (
 // ordinaryFailures returns the failures of operations that break on an ordinary call at each attempt.
 func ordinaryFailures(e Evidence) []Judgement {
 	var parts []Judgement
+	broken := map[string]int{} // the calls by operation and parameters
 	for _, x := range e.Exchanges {
 		o, known := operation(e, x.Label.Resource())
 		if _, isTrial := trialOf(x); isTrial || !known || !slices.Contains(e.Roles.Operations, x.Label.Resource()) || x.Label.Case() == evidence.OK {
 			continue // judged as the plain call or as a value
 		}
-		if _, judged := findFilterCrash(e, x); judged || !isBroken(e, x) {
+		if _, judged := findFilterCrash(e, x); judged || !isBroken(x) || !controlWorks(e, x, x.Label.Resource().With(evidence.OK)) {
 			continue
 		}
-		if query, ordinary := ordinaryQuery(o, x); ordinary {
-			parts = append(parts, allowedValueCrash(Subject{Name: clip(operationName(o) + ", " + query), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)}))
+		query, ordinary := ordinaryQuery(o, x)
+		if !ordinary {
+			continue
 		}
+		j := allowedValueCrash(Subject{Name: clip(operationName(o) + ", " + query), Label: x.Label, Expected: "2xx, or a documented refusal", Got: describe(x)})
+		if broken[operationName(o)]++; isOfGateway(x) && broken[operationName(o)] < 2 {
+			j.Outcome = Warn
+		}
+		parts = append(parts, j)
 	}
 	return parts
 }
 
-// isBroken reports whether an operation answered no attempt of a call, although it answers its plain call. 503 may be a refusal for load, 501 an honest word.
-func isBroken(e Evidence, x evidence.Exchange) bool {
-	if x.Attempts < 2 || !success(e.exchange(x.Label.Resource().With(evidence.OK))) {
-		return false
-	}
-	if x.Failure != nil {
-		return x.Failure.Kind == evidence.FailureReset
-	}
-	return serverError(x) && x.Status() != 501 && x.Status() != 503
+// isBroken reports whether an operation answered no attempt of a call. 503 may be a refusal for load, 501 an honest word.
+func isBroken(x evidence.Exchange) bool {
+	return x.Attempts >= 2 && (isReset(x) || serverError(x) && x.Status() != 501 && x.Status() != 503)
+}
+
+func isReset(x evidence.Exchange) bool {
+	return x.Failure != nil && x.Failure.Kind == evidence.FailureReset
+}
+
+// isOfGateway reports whether a failure may be one of a proxy or a firewall, for some seconds or for one value. A second call that fails shows that it is not.
+func isOfGateway(x evidence.Exchange) bool {
+	return isReset(x) || x.Status() == 502 || x.Status() == 504
 }
 
 // ordinaryQuery returns the parameters of a call in words, as in "parameters status=open and year=2027", if the call is ordinary: it has the token of the

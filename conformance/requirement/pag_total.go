@@ -1,9 +1,7 @@
 package requirement
 
 import (
-	"encoding/json"
 	"fmt"
-	"math"
 	"net/url"
 	"regexp"
 	"slices"
@@ -27,7 +25,7 @@ func totalOf(e Evidence, x evidence.Exchange) (total int, place string, ok bool)
 // with all pages, if they were read.
 func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement, found bool) {
 	total, place, ok := totalOf(e, list)
-	if !ok || list.Response.Truncated || total == len(items) || countsGroups(items, total) {
+	if !ok || list.Response.Truncated || total == len(items) {
 		return Judgement{}, false
 	}
 	want := Subject{Name: callName(list) + " " + place, Label: list.Label, Expected: strconv.Itoa(len(items))}
@@ -63,23 +61,27 @@ func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement
 	return want.warned(reason+" on all of its pages", strconv.Itoa(total)).Hinting(hint), true
 }
 
-// countsGroups reports whether a total counts what the items count: the items are groups of a statistic, and a number of each adds up to the total.
+// countsGroups reports whether a total counts what the items count: they are groups of a statistic without ids, and a number of each adds up to the total.
 func countsGroups(items [][]byte, total int) bool {
+	if len(items) < 2 {
+		return false
+	}
+	counts := regexp.MustCompile(`(?i)count|total|number|sum|quantity|anzahl|nombre|^n$`)
 	sums, counted := map[string]int{}, map[string]int{} // by member
 	for _, item := range items {
-		var group map[string]any
-		if json.Unmarshal(item, &group) != nil {
+		group := openapi.Object(item)
+		if group["id"] != nil || group["@id"] != nil {
 			return false
 		}
 		for name, value := range group {
-			if n, isNumber := value.(float64); isNumber && n >= 0 && n == math.Trunc(n) && n <= float64(total) {
-				sums[name] += int(n)
+			if n, err := strconv.Atoi(string(value)); err == nil && n >= 0 && n <= total && counts.MatchString(name) {
+				sums[name] += n
 				counted[name]++
 			}
 		}
 	}
 	for name, sum := range sums {
-		if sum == total && counted[name] == len(items) && len(items) > 1 {
+		if sum == total && counted[name] == len(items) {
 			return true
 		}
 	}

@@ -70,10 +70,13 @@ func judgeList(e Evidence) Judgement {
 			parts = append(parts, j)
 		}
 	}
-	if j, found := judgeTotal(e, list, items); found {
-		parts = append(parts, j)
+	if total, _, _ := totalOf(e, list); !countsGroups(items, total) {
+		if j, found := judgeTotal(e, list, items); found {
+			parts = append(parts, j)
+		}
+		parts = slices.Concat(parts, judgeTotals(e), judgeTotalsOfPages(e), judgeTotalsOfFilters(e))
 	}
-	parts = slices.Concat(parts, judgeTotals(e), judgeTotalsOfPages(e), judgeTotalsOfFilters(e), judgeStatistics(e), judgeEnvelopeNumbers(e))
+	parts = slices.Concat(parts, judgeStatistics(e), judgeEnvelopeNumbers(e))
 	if j := gather(parts...); j.Outcome == Fail || len(items) > 0 {
 		return j
 	}

@@ -48,7 +48,10 @@ func operationHabits() []Deviation {
 				}))},
 		{Name: "funder-without-a-list",
 			Why:  "The node describes an operation for one funder and no list of funders: clients know the ids from the calls.",
-			Wrap: serveFunder()},
+			Wrap: serveFunder("funderId", schema{"type": "string"})},
+		{Name: "funder-by-plain-id",
+			Why:  "The node describes an operation for one funder by a parameter id with a pattern, and no list of funders.",
+			Wrap: serveFunder("id", schema{"type": "string", "pattern": "^XO-[0-9]+$"})},
 	}
 }
 
@@ -78,12 +81,12 @@ func serveOperation(name, summary string, responses map[string]any, answerWith c
 	}))
 }
 
-// serveFunder makes a wrap that describes and serves funders by their ids.
-func serveFunder() wrap {
+// serveFunder makes a wrap that describes and serves funders by their ids, under a path parameter with this name and schema.
+func serveFunder(parameter string, s schema) wrap {
 	const path = "/funding/v3/funders/"
 	return both(editDocument(func(d apiDocument) {
-		d.at("paths")[path+"{funderId}"] = map[string]any{"get": map[string]any{"operationId": "funder", "summary": "A funder of calls",
-			"parameters": []any{map[string]any{"name": "funderId", "in": "path", "required": true, "schema": schema{"type": "string"}}},
+		d.at("paths")[path+"{"+parameter+"}"] = map[string]any{"get": map[string]any{"operationId": "funder", "summary": "A funder of calls",
+			"parameters": []any{map[string]any{"name": parameter, "in": "path", "required": true, "schema": s}},
 			"responses":  map[string]any{"200": plainResponse("The funder."), "default": problemResponse()}}}
 	}), func(next http.Handler, env Env) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
