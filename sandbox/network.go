@@ -241,5 +241,5 @@ func (c *Clock) Move(d time.Duration) error {
 	}
 }
 
-// Reset takes back all moves.
+// Reset undoes all moves.
 func (c *Clock) Reset() { c.offset.Store(0) }

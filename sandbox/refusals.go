@@ -54,7 +54,7 @@ func (c *explainingConn) Write(p []byte) (int, error) {
 // maxRefusal is longer than any refusal of net/http.
 const maxRefusal = 512
 
-// refusalHeader is the header of every refusal of net/http after the status line. Unlike those of handlers, it has no Date.
+// refusalHeader is the header of every refusal of net/http after the status line. Answers of handlers also have a Date.
 const refusalHeader = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
 // explainRefusal replaces a refusal of net/http with one that has a problem body; refused is false for all other answers.
@@ -87,7 +87,7 @@ func refusalProblem(status int, why string, maxHeaderBytes int) content.Problem 
 	switch status {
 	case http.StatusRequestHeaderFieldsTooLarge:
 		p.Detail = "the header of the request, its URL included, is longer than this server reads"
-		p.Hint = strconv.Itoa(maxHeaderBytes>>10) + " KiB are read: look for a token, a cookie or a query that is sent more than once or grows"
+		p.Hint = "the limit is " + strconv.Itoa(maxHeaderBytes>>10) + " KiB: look for a token, a cookie or a query that is sent more than once or grows"
 	case http.StatusHTTPVersionNotSupported:
 		p.Detail, p.Hint = "the server does not support this version of HTTP", "send HTTP/1.1"
 	case http.StatusNotImplemented:

@@ -83,7 +83,7 @@ func (c *certifyFlags) groups() []flagGroup {
 			f.IntVar(&t.Budget, "budget", 0, fmt.Sprintf("requests of a deep run at most (default %d)", target.DefaultBudget))
 			f.StringVar(&c.seed, "seed", "", "draw what an earlier run with this seed drew (default: a new seed for each run)")
 			f.StringVar(&c.history, "history", "", "directory that keeps what each run drew: the next run draws first what was never drawn")
-			f.StringArrayVar(&c.values, "value", nil, "NAME=VALUE: a value for a path or query parameter of that name, where the node's lists hold none; may be repeated")
+			f.StringArrayVar(&c.values, "value", nil, "NAME=VALUE: a value for a path or query parameter of that name, if the node's lists do not give one; may be repeated")
 			f.StringArrayVar(&c.gaps, "gap", nil, "OPERATION=REASON: accept that an operation cannot be called; the report prints it; may be repeated")
 			f.DurationVar(&c.wait, "wait", 0, "how long to wait for a token to expire (default: 10m for the profile full, else not at all)")
 			f.BoolVar(&t.AllowTokenInURL, "allow-token-in-url", false, "put a token into a URL once; it ends up in the node's access logs")

@@ -45,7 +45,7 @@ new client with another Service Account User ID.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&account.Request, "request", "", "`id` of the request that is answered")
+	f.StringVar(&account.Request, "request", "", "`id` of the request for access that this client answers, such as R-1")
 	f.StringVar(&account.Audience, "audience", "", "what its tokens are meant for\n(default the node's API)")
 	secret.register(f)
 	to.registerOn(cmd)

@@ -57,7 +57,7 @@ certify.`,
 				return err
 			}
 			if by := log.Run.Suite; by != version() {
-				fmt.Fprintf(w.err, "requests that were taken out of the plan are not noticed: rin %s recorded the evidence, and this is rin %s\n", report.Plain(evidence.Clip(by, 40)), version())
+				fmt.Fprintf(w.err, "rin %s recorded this evidence, and this is rin %s: it cannot notice requests that somebody removed from the plan\n", report.Plain(evidence.Clip(by, 40)), version())
 			}
 			p, err := parseProfile(cmp.Or(profile, log.Run.Profile))
 			if err != nil {
@@ -111,7 +111,7 @@ func readEvidence(w environment, path string, digest io.Writer) (*evidence.Log, 
 }
 
 // comparePlan returns an error for evidence whose plan differs from the one that follows from its target, profile, document and seed: somebody removed or
-// added requests. Another version of rin may plan otherwise, so only rin verify of that version decides about its evidence.
+// added requests. It does not compare evidence of another version of rin, whose plan may differ.
 func comparePlan(path string, log *evidence.Log) error {
 	if log.Ended == nil || !log.Ended.Complete || log.Run.Suite != version() {
 		return nil

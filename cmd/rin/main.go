@@ -25,7 +25,7 @@ import (
 )
 
 func main() {
-	quiet.End()
+	quiet.End() // the package has kept Bubble Tea from querying the terminal until now
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], processEnvironment()))
@@ -42,7 +42,7 @@ func processEnvironment() environment {
 	}
 }
 
-// environment holds everything outside itself that a command uses.
+// environment holds what a command uses of its process: streams, variables, files, clock and randomness.
 type environment struct {
 	in            io.Reader
 	out, err      io.Writer
@@ -119,7 +119,11 @@ func versionCommand(w environment) *cobra.Command {
 func versions() string {
 	var commit string
 	if revision := buildSetting("vcs.revision"); revision != "" {
-		commit = fmt.Sprintf("commit %s of %s%s\n", revision, commitDate(), map[string]string{"true": ", changed"}[buildSetting("vcs.modified")])
+		changed := ""
+		if buildSetting("vcs.modified") == "true" {
+			changed = ", changed"
+		}
+		commit = fmt.Sprintf("commit %s of %s%s\n", revision, commitDate(), changed)
 	}
 	return fmt.Sprintf("rin %s\n%scatalogue %s (%d requirements)\n%s %s/%s\n",
 		version(), commit, requirement.Version, len(requirement.Catalogue()), runtime.Version(), runtime.GOOS, runtime.GOARCH)
@@ -134,8 +138,8 @@ func version() string {
 	return info.Main.Version
 }
 
-// commitDate returns the day of the commit that the binary was built from, or "" if the build did not record it. A build by go install records none: its
-// version contains the day, or is a release.
+// commitDate returns the day of the commit that the binary was built from, or "" if the build did not record it. go install of a module version
+// records no commit, but the version itself contains the day or names a release.
 func commitDate() string {
 	day, _, _ := strings.Cut(buildSetting("vcs.time"), "T")
 	return day

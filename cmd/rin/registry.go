@@ -167,7 +167,7 @@ func historyError(err error) error {
 	case errors.Is(err, registry.ErrBusy):
 		return inconclusive(err, "wait for the other command; nothing was changed")
 	}
-	return &exitError{code: exitInternal, err: err, hint: "check the disk; what was acknowledged is kept"}
+	return &exitError{code: exitInternal, err: err, hint: "check the disk; the history keeps all that was stored before"}
 }
 
 // check compares clock and document with those of the last night.
@@ -190,10 +190,18 @@ func (r registryDir) check(h *registry.History, d registry.Document, acceptPause
 	if err != nil {
 		return historyError(err)
 	}
-	if err := r.Policy.Compare(earlier, d); err != nil && (len(acceptDocument) < 8 || !strings.HasPrefix(strings.TrimPrefix(d.Digest(), "sha256:"), acceptDocument)) {
+	if err := r.Policy.Compare(earlier, d); err != nil && !digestBegins(d, acceptDocument) {
 		return inconclusive(err, "")
 	}
 	return nil
+}
+
+// minDigits is how many digits of a digest --accept-document must give, so that another document hardly has the same ones.
+const minDigits = 8
+
+// digestBegins reports whether the digest of a document begins with the digits.
+func digestBegins(d registry.Document, digits string) bool {
+	return len(digits) >= minDigits && strings.HasPrefix(strings.TrimPrefix(d.Digest(), "sha256:"), digits)
 }
 
 // newCertifier returns the function that certifies one node in a child process of this binary, as rin certify does. It hands the events of each run to watch,
@@ -228,7 +236,7 @@ func registryMergeCommand(w environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge DIR",
 		Short: "Join the parts of a night that shards ran",
-		Long: `Merge counts what the shards of a night showed in the history, applies the
+		Long: `Merge enters the results of a night's shards in the history, applies the
 policy, and signs what follows. It names each node that no part ran. It may be
 repeated: no night of a node is counted twice.
 
@@ -322,7 +330,7 @@ func (r registryDir) finish(w environment, h *registry.History, d registry.Docum
 func resultsText(results map[registry.Result]int, before int) string {
 	text := fmt.Sprintf("%d passed, %d failed, %d untested", results[registry.Passed], results[registry.Failed], results[registry.Untested])
 	if before > 0 {
-		text += fmt.Sprintf("; %d counted before", before)
+		text += fmt.Sprintf("; %d counted by an earlier run", before)
 	}
 	return text
 }
@@ -338,15 +346,15 @@ changes and a strip of the last year, a feed of changes, and all of it as JSON.
 They are static files without scripts; copy them to any web space. Only files
 that changed are written.
 
-The reports of the nodes show what they answered to your client; they are
-published only with --reports: a page with the findings, and beside it the files
-of the run as run.zip. If the certificate is about an earlier run, that one is
-in certified-run.zip. rin verify recomputes both. No page is larger than 500 kB.
-Without --reports, those that were published before stay, and the pages say of
-which run they are; --remove-reports takes them back.
+The reports of the nodes show what they answered to your client. Only --reports
+publishes them: a page with the findings, and beside it the files of the run as
+run.zip. If the certificate is about an earlier run, the files of that run are
+in certified-run.zip. rin verify recomputes the results of each zip file. No
+page is larger than 500 kB. Without --reports, reports that are published stay,
+and the pages say from which run they are; --remove-reports deletes them.
 
-A node whose entry is gone leaves the pages if it was never certified; if it
-was, it is shown as withdrawn.`,
+A node whose entry is gone is shown as withdrawn if it was ever certified. Any
+other node without an entry leaves the pages.`,
 		Example: `  rin registry site my-registry
   rin registry site my-registry --reports
   rin registry site my-registry --remove-reports
@@ -382,7 +390,7 @@ was, it is shown as withdrawn.`,
 		},
 	}
 	cmd.Flags().BoolVar(&publish, "reports", false, "publish the last report of each node, and its run as a download")
-	cmd.Flags().BoolVar(&remove, "remove-reports", false, "take back the reports and runs that were published")
+	cmd.Flags().BoolVar(&remove, "remove-reports", false, "delete the reports and runs that were published")
 	cmd.MarkFlagsMutuallyExclusive("reports", "remove-reports")
 	return cmd
 }

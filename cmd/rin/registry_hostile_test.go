@@ -72,7 +72,7 @@ var _ = Describe("A night of rin registry run under bad conditions", func() {
 		Expect(now).To(Equal(list), "nothing was signed meanwhile")
 		accepted := r.rin("run", "--accept-document", digest)
 		Expect(accepted.code).To(Equal(0), accepted.out+accepted.err)
-		Expect(accepted.out).To(ContainSubstring("4 counted before"))
+		Expect(accepted.out).To(ContainSubstring("4 counted by an earlier run"))
 	})
 
 	It("gives no certificate to a node that redirects to another node's host, and sends its credentials to neither", func() {
@@ -125,7 +125,7 @@ var _ = Describe("A night of rin registry run under bad conditions", func() {
 		}
 		out, code := limited(8)
 		Expect(code).To(Equal(4), "the history cannot be written")
-		Expect(out).To(And(ContainSubstring("file too large"), ContainSubstring("hint: check the disk; what was acknowledged is kept")))
+		Expect(out).To(And(ContainSubstring("file too large"), ContainSubstring("hint: check the disk; the history keeps all that was stored before")))
 		out, code = limited(160)
 		Expect(code).To(Equal(3), "the history can be written, and the files of the runs cannot")
 		Expect(out).To(And(MatchRegexp(`\? untested A .*file too large`), ContainSubstring("no node at all could be tested"), ContainSubstring("the disk")))
@@ -137,7 +137,7 @@ var _ = Describe("A night of rin registry run under bad conditions", func() {
 		limited(8) // the next command finds the history as it was
 		repeated := r.rin("run")
 		Expect(repeated.code).To(Equal(0), repeated.out+repeated.err)
-		Expect(repeated.out).To(And(ContainSubstring("2 counted before"), ContainSubstring("status: 2 valid")))
+		Expect(repeated.out).To(And(ContainSubstring("2 counted by an earlier run"), ContainSubstring("status: 2 valid")))
 	})
 
 	It("loses nothing to a full disk while it merges or admits", func() {
@@ -164,7 +164,7 @@ var _ = Describe("A night of rin registry run under bad conditions", func() {
 		}
 		full := limited(8, "merge")
 		Expect(full.code).To(Equal(4), full.out)
-		Expect(full.err).To(And(ContainSubstring("file too large"), ContainSubstring("check the disk; what was acknowledged is kept")))
+		Expect(full.err).To(And(ContainSubstring("file too large"), ContainSubstring("check the disk; the history keeps all that was stored before")))
 		merged := r.rin("merge")
 		Expect(merged.code).To(Equal(0), merged.out+merged.err)
 		Expect(merged.out).To(And(ContainSubstring("2 parts, 2 passed, 0 failed, 0 untested\n"), ContainSubstring("status: 2 valid")))
@@ -183,7 +183,7 @@ var _ = Describe("A night of rin registry run under bad conditions", func() {
 		Expect(admitted.code).To(Equal(0), admitted.out+admitted.err)
 		repeated := r.rin("merge")
 		Expect(repeated.code).To(Equal(0), repeated.out+repeated.err)
-		Expect(repeated.out).To(ContainSubstring("2 counted before"))
+		Expect(repeated.out).To(ContainSubstring("2 counted by an earlier run"))
 	})
 
 	It("refuses a second admission of a node and a second run of a shard meanwhile, and counts once what two merges join at once", func() {
@@ -233,6 +233,6 @@ var _ = Describe("A night of rin registry run under bad conditions", func() {
 		}
 		got := r.rin("merge")
 		Expect(got.code).To(Equal(0), got.out+got.err)
-		Expect(got.out).To(And(ContainSubstring("1 part, 0 passed, 0 failed, 0 untested; 2 counted before"), ContainSubstring("status: 2 valid")))
+		Expect(got.out).To(And(ContainSubstring("1 part, 0 passed, 0 failed, 0 untested; 2 counted by an earlier run"), ContainSubstring("status: 2 valid")))
 	})
 })

@@ -94,7 +94,7 @@ internal error.`,
 	f := cmd.Flags()
 	f.StringVar(&shardText, "shard", "", "I/N: test part I of N only, for rin registry merge")
 	f.BoolVar(&acceptPause, "after-pause", false, "accept that the last night was long ago: the clock is right")
-	f.StringVar(&acceptDocument, "accept-document", "", "beginning of the digest of a registry document that lost many entries, and is meant to")
+	f.StringVar(&acceptDocument, "accept-document", "", "accept a registry document that lost many entries on purpose, by the first digits of its digest")
 	return cmd
 }
 

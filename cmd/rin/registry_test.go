@@ -184,7 +184,7 @@ var _ = Describe("rin registry", func() {
 
 		repeated := r.rin("run")
 		Expect(repeated.code).To(Equal(0), repeated.err)
-		Expect(repeated.out).To(ContainSubstring("0 passed, 0 failed, 3 untested; 2 counted before"), "what could not be tested is tried again, and what was judged is not")
+		Expect(repeated.out).To(ContainSubstring("0 passed, 0 failed, 3 untested; 2 counted by an earlier run"), "what could not be tested is tried again, and what was judged is not")
 
 		scan := test.NewSecretScan(good.clients[0].Secret, bad.clients[0].Secret, "canary-of-down", "canary-of-hanging")
 		texts := r.texts()
@@ -261,7 +261,7 @@ var _ = Describe("rin registry", func() {
 		close(held)
 		got := r.rin("run")
 		Expect(got.code).To(Equal(0), got.err)
-		Expect(got.out).To(ContainSubstring("1 passed, 0 failed, 0 untested; 1 counted before"))
+		Expect(got.out).To(ContainSubstring("1 passed, 0 failed, 0 untested; 1 counted by an earlier run"))
 	})
 
 	It("runs by shards, whose number a scheduler names, and joins their parts", func() {
@@ -295,7 +295,7 @@ var _ = Describe("rin registry", func() {
 		Expect(merged.code).To(Equal(0), merged.out+merged.err)
 		Expect(merged.out).To(ContainSubstring("status: 4 valid"))
 		r.env = []string{secret, "CIRCLE_NODE_INDEX=0", "CIRCLE_NODE_TOTAL=1"}
-		Expect(r.rin("run").out).To(And(ContainSubstring("4 counted before"), Not(ContainSubstring("part"))), "CircleCI sets these for a job without parallelism, too")
+		Expect(r.rin("run").out).To(And(ContainSubstring("4 counted by an earlier run"), Not(ContainSubstring("part"))), "CircleCI sets these for a job without parallelism, too")
 		Expect(r.rin("run", "--shard", "4/3").code).To(Equal(2))
 	})
 
@@ -466,7 +466,7 @@ var _ = Describe("The delayed check of an admission", func() {
 		got := r.rin("admit", "XA", "--control", "well-known")
 		Expect(got.code).To(Equal(1), got.out+got.err)
 		Expect(got.out).To(And(ContainSubstring("certification: Certified"), Not(ContainSubstring("blind")), ContainSubstring("delayed check: the node answers differently when it is not tested"),
-			ContainSubstring("without a credential: expected 401, got 200"), ContainSubstring("with a random one: expected 401, got 200"), ContainSubstring("begins with a new certification")))
+			ContainSubstring("without a credential: expected 401, got 200"), ContainSubstring("with a random credential: expected 401, got 200"), ContainSubstring("begins with a new certification")))
 		Expect(filepath.Join(r.path, "pages", "nodes", "XA", "certificate.intoto.json")).NotTo(BeAnExistingFile())
 		Expect(os.ReadFile(filepath.Join(r.path, "admissions", "XA.json"))).To(ContainSubstring(`"wrong": "expected 401, got 200"`), "what was seen is kept")
 		kind.Store(true)

@@ -39,7 +39,7 @@ func barrage() []malformed {
 		{"a size that is not a number", get(list+"?page[size]=x", ""), 400, "whole number from 1 to 10000"},
 		{"a size that overflows", get(list+"?page[size]=99999999999999999999", ""), 400, "whole number from 1 to 10000"},
 		{"a page before the first", get(list+"?page[page]=-1", ""), 400, "whole number from 0"},
-		{"a header of 100 KiB", get(list, "A: "+strings.Repeat("a", 100<<10)+"\r\n"), 431, "32 KiB are read"},
+		{"a header of 100 KiB", get(list, "A: "+strings.Repeat("a", 100<<10)+"\r\n"), 431, "the limit is 32 KiB"},
 		{"a URL of 100 KiB", get("/"+strings.Repeat("a", 100<<10), ""), 431, "its URL included"},
 		{"no Host", "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", 400, "missing required Host header"},
 		{"a malformed Host", "GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400, "malformed Host header"},

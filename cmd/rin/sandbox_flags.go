@@ -116,11 +116,11 @@ func (s *sandboxFlags) read(ctx context.Context, w environment, given *pflag.Fla
 		return nil, err
 	}
 	api, err := s.spec.config()
-	if nodes[0].API.File == "" {
-		nodes[0].API = api
-	}
 	if err != nil {
 		return nil, err
+	}
+	if nodes[0].API.File == "" {
+		nodes[0].API = api
 	}
 	s.spec.applyRecording(&nodes[0])
 	return nodes, downloadSpecs(ctx, nodes)
@@ -141,7 +141,7 @@ func (s *sandboxFlags) deriveSecrets(w environment, given *pflag.FlagSet, nodes 
 	}
 	for i := range nodes {
 		if u, err := url.Parse(nodes[i].PublicURL); nodes[i].PublicURL != "" && (err != nil || !evidence.LoopbackHost(u.Hostname())) {
-			fmt.Fprintf(w.err, "--seed decides the sample data only: secrets and keys are random, because clients come by %s\n", nodes[i].PublicURL)
+			fmt.Fprintf(w.err, "--seed decides the sample data only: secrets and keys are random, because clients reach the node at %s\n", nodes[i].PublicURL)
 			return
 		}
 	}

@@ -42,7 +42,7 @@ func (r *recordFlags) groups() []flagGroup {
 			f.IntVar(&r.limits.Records, "max-records", r.limits.Records, "records of each list")
 			f.IntVar(&r.source.requests, "max-requests", 5000, "requests of the whole run, repeats included")
 			f.IntVar(&r.megabytes, "max-megabytes", 256, "megabytes of all answers")
-			f.StringArrayVar(&r.values, "value", nil, "NAME=VALUE: a value for a parameter of that name, where the node's lists hold none; may be repeated")
+			f.StringArrayVar(&r.values, "value", nil, "NAME=VALUE: a value for a parameter of that name, if the node's lists do not give one; may be repeated")
 		}},
 		{"Politeness", func(f *pflag.FlagSet) {
 			f.Float64Var(&r.node.target.Politeness.Rate, "rate", 0, "requests a second, one at a time (default 4; no limit on loopback)")
@@ -73,17 +73,11 @@ func (r *recordFlags) read(w environment) (t target.Target, values map[string]st
 		return t, nil, usage(errors.New("--max-records, --max-requests and --max-megabytes: expected more than 0, and at most 2048 megabytes"), "leave them out for the defaults")
 	}
 	r.source.bytes = int64(r.megabytes) << 20
-	if t.Registry == "" && len(t.RegistryDocument) == 0 {
-		if checked := t.Defaults(); t.SpecURL == "" && t.InfoURL != "" {
-			checked.SpecURL = t.InfoURL // it may follow from the info URL
-			err = checked.Validate()
-		} else {
-			err = checked.Validate()
-		}
-	} else {
-		err = t.Defaults().Validate()
+	checked := t.Defaults()
+	if t.Registry == "" && len(t.RegistryDocument) == 0 && t.SpecURL == "" && t.InfoURL != "" {
+		checked.SpecURL = t.InfoURL // the URL of the document may follow from the info URL
 	}
-	if err != nil {
+	if err = checked.Validate(); err != nil {
 		return t, nil, usage(err, "see rin sandbox record --help")
 	}
 	return t, values, nil
@@ -206,7 +200,7 @@ func (s *recordSource) resume(folder string) (err error) {
 		return usage(fmt.Errorf("--output: %w", err), "name a new folder in a directory that can be written")
 	}
 	if n, began := s.partial.Progress(); n > 0 {
-		fmt.Fprintf(s.w.err, "continues after %s that were read from %s on (to begin again, remove %s)\n", evidence.Count(n, "answer"), began.UTC().Format(time.RFC3339), s.partial.Path())
+		fmt.Fprintf(s.w.err, "continues the run of %s after %s (to begin again, remove %s)\n", began.UTC().Format(time.RFC3339), evidence.Count(n, "answer"), s.partial.Path())
 	}
 	return nil
 }

@@ -251,7 +251,7 @@ var _ = Describe("rin sandbox record", func() {
 
 		got := rinIn(dir, "", n.env(), args...)
 		Expect(got.code).To(Equal(0), got.err)
-		Expect(got.err).To(MatchRegexp(`continues after \d+ answers that were read from `))
+		Expect(got.err).To(MatchRegexp(`continues the run of \S+ after \d+ answers `))
 		Expect(os.ReadDir(dir)).To(ConsistOf(HaveField("Name()", "xa")))
 		drift := rinIn(dir, "", n.env(), append([]string{"sandbox", "drift", "xa"}, args[4:]...)...)
 		Expect(drift.code).To(Equal(0), drift.out+drift.err)

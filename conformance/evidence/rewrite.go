@@ -171,7 +171,8 @@ func (x Exchange) Redacted(r *redact.Redactor) Exchange {
 	found := findSecrets(r, x, cut)
 	rewrite := redacting(r)
 	rewrite.answer = func(b Body) Body { return r.Parted(b, cut) }
-	if x = rewrite.exchange(x); !found.Full() {
+	x = rewrite.exchange(x)
+	if !found.Full() {
 		return x
 	}
 	return newRewriter(found.Rest, found.Rest, func(b Body) Body { return Body(found.Rest(string(b))) }).exchange(x)

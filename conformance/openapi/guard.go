@@ -142,10 +142,15 @@ func (r *reducer) object(o *object, pointer string, names bool) {
 		return
 	}
 	o.keys = slices.DeleteFunc(o.keys, func(key string) bool {
-		// The author chose the members of "paths", too, but not those that begin with "x-", because a path begins with a slash.
-		remove := !names && r.removes(key, o.values[key], pointer) ||
-			strings.HasPrefix(key, "x-") && pointer == "/paths" ||
-			names && strings.HasSuffix(pointer, "/discriminator/mapping") && r.isForeignMapping(o.values[key], pointer+"/"+Escape(key))
+		remove := false
+		switch {
+		case !names:
+			remove = r.removes(key, o.values[key], pointer)
+		case pointer == "/paths": // the author chose these names, but a path begins with a slash
+			remove = strings.HasPrefix(key, "x-")
+		case strings.HasSuffix(pointer, "/discriminator/mapping"):
+			remove = r.isForeignMapping(o.values[key], pointer+"/"+Escape(key))
+		}
 		if remove {
 			delete(o.values, key)
 		}
@@ -166,7 +171,8 @@ func (r *reducer) removeForeignReference(o *object, pointer string) bool {
 		return false
 	}
 	r.record(pointer, "$ref", ref)
-	if r.siblings || strings.HasPrefix(pointer, "/paths/") && strings.Count(pointer, "/") == 2 {
+	isPathItem := strings.HasPrefix(pointer, "/paths/") && strings.Count(pointer, "/") == 2
+	if r.siblings || isPathItem {
 		delete(o.values, "$ref")
 		o.keys = slices.DeleteFunc(o.keys, func(key string) bool { return key == "$ref" })
 		return false

@@ -8,7 +8,7 @@ import (
 
 // This file finds what the descriptions of a document say.
 
-// maxDescriptionNodes bounds the values of an operation whose descriptions one question reads, such as [Document.ExcludesEmptyPages].
+// maxDescriptionNodes bounds the values of a document that one search for descriptions visits.
 const maxDescriptionNodes = 4000
 
 // ExcludesEmptyPages reports whether a description of the operation, or of a schema that it refers to, says that no page is empty, or that the last page with
@@ -20,6 +20,7 @@ func (d *Document) ExcludesEmptyPages(o Operation) bool {
 	ends := regexp.MustCompile(`(?i)\bnext\w*\b[^.;]{0,40}\bunless ` + nothing +
 		`|\bnext\w*\b[^.;]{0,40}\b(?:absent|missing|omitted|left out|null|not (?:there|present|sent|given))\b[^.;]{0,20}\b(?:if|when|once|where) ` + nothing +
 		`|\bnext\w*\b[^.;]{0,40}\b(?:only (?:if|when|while)|exactly (?:if|when)|as long as|while)\b[^.;]{0,15}\b` + more + `\b`)
+	// Words that only allow an empty page, or that say what clients may do: then the sentence about the next page is not a promise.
 	may := regexp.MustCompile(`(?i)\bempty (?:last )?page\b|\b(?:may|can|could|might)\b[^.;]{0,60}\b(?:empty|none|no (?:items|records|entries|calls)|more|further)\b|\b(?:even|also) (?:if|when|though|none)\b|\balthough\b|\b(?:you|clients?|one) (?:needs?|wants?|wish)\b`)
 	return d.Says(o, never) || d.Says(o, ends) && !d.Says(o, may)
 }
@@ -84,7 +85,7 @@ func (d *Document) SaysOfAll(pattern *regexp.Regexp) bool {
 	return pattern.MatchString(strings.Join(strings.Fields(stringValue(raw)), " "))
 }
 
-// search is one look through a document. All that it leads to shares one budget, so that a hostile document cannot multiply the work.
+// search is one search through a document. All its calls share one budget of values, so that a hostile document cannot multiply the work.
 type search struct {
 	document *Document
 	left     int // the values that may still be read

@@ -125,12 +125,12 @@ const (
 // roleOfClients is the role that the interface document names (Authentication 3.3).
 const roleOfClients = "EXTERNAL_API_CLIENT"
 
-// selfGrantedCases ask for the role as the client that lacks it. A server must ignore parameters that it does not know (RFC 6749 §3.2); one that copies all
-// of them into the account or the claims hands the role out to anybody, and so does one that takes a scope that it does not know for a role.
+// selfGrantedCases ask for the role as the client that lacks it. A server must ignore parameters that it does not know (RFC 6749 §3.2). A server
+// that copies them into the account or the claims gives the role to anybody. So does a server that treats an unknown scope as a role.
 func selfGrantedCases(plan timing) []row {
 	return []row{
 		{Label: evidence.SecondClient.With("role-requested"), Words: "the token request of the second client with the role as a parameter", Plan: plan, Send: requestRole, Learn: keepTokenAs(selfGrantedToken)},
-		{Label: evidence.ListOperation.With("roleless-role-requested"), Words: "by the client without the role, with the token for which it asked for the role",
+		{Label: evidence.ListOperation.With("roleless-role-requested"), Words: "by the client without the role, with a token that it requested with the role as a parameter",
 			Send: presentRoleless(selfGrantedToken, "the request with the role as a parameter yielded no token"),
 			Plan: in(stageRest, stageAuthorized, stageSecond).onlyIf(withSecond).onlyIf(notQuick).onDemand()},
 	}
@@ -159,7 +159,7 @@ func requestRole(_ context.Context, r *run, at evidence.Resource) (recorder.Requ
 func otherResourceCases(plan timing) []row {
 	return []row{
 		{Label: evidence.OtherClient.With("resource"), Words: "the token request of the client of another audience with this node as the resource", Plan: plan, Send: requestAudience, Learn: keepTokenAs(otherResourceToken)},
-		{Label: evidence.ListOperation.With("audience-resource"), Words: "with a token of the client of another audience, which asked for that of this node",
+		{Label: evidence.ListOperation.With("audience-resource"), Words: "by the client of another audience, with a token that it requested for the audience of this node",
 			Send: presentOtherResource, Plan: in(stageRest, stageAuthorized, stageOther).onlyIf(withOther).onlyIf(notQuick).onDemand()},
 	}
 }
@@ -265,7 +265,7 @@ func blanksByBasic(_ context.Context, r *run, at evidence.Resource) (recorder.Re
 		return recorder.Request{}, notApplicable("HTTP Basic with form-encoded credentials yields no token for the first client")
 	}
 	s, credentials := r.source(at, "blanks"), c.credentials(r.Target)
-	wrong := surrounded(s, credentials.ClientSecret.Reveal())
+	wrong := addBlanks(s, credentials.ClientSecret.Reveal())
 	f := c.form(r)
 	f.fields, f.once, f.neverRepeat = f.fields[:1], true, true
 	f.authorization = basic(formEncoded(s, credentials.ClientID), formEncoded(s, wrong))
@@ -273,8 +273,8 @@ func blanksByBasic(_ context.Context, r *run, at evidence.Resource) (recorder.Re
 	return c.request(r, f), nil
 }
 
-// surrounded adds blanks to a text, before it, behind it or both.
-func surrounded(s draw.Source, text string) string {
+// addBlanks adds blanks to a text: before it, after it or both.
+func addBlanks(s draw.Source, text string) string {
 	blanks := func() string { return draw.One(s, " ", "  ", "\t", "\n", "\r\n") }
 	return draw.One(s, blanks()+text, text+blanks(), text+blanks(), blanks()+text+blanks())
 }

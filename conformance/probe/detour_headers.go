@@ -114,7 +114,8 @@ func headerDetours() []detour {
 			return draw.One(s, "user=admin; role=admin", "admin=true", "logged_in=true; auth=1", "authenticated=1; user="+s.Word(), "role=EXTERNAL_API_CLIENT", "is_admin=1")
 		}), "Cookie"),
 		fields("cookie-session", "with a made-up session", drawn(func(s draw.Source) string {
-			return draw.One(s, "JSESSIONID="+s.Text(draw.Hex[:10]+"ABCDEF", 32), "session="+s.Text(draw.Base64, 43), "PHPSESSID="+s.Text(draw.Lower+draw.Digits, 26), "sid="+s.UUID(), "connect.sid=s%3A"+s.Text(draw.Base64, 32))
+			const upperHex = "0123456789ABCDEF"
+			return draw.One(s, "JSESSIONID="+s.Text(upperHex, 32), "session="+s.Text(draw.Base64, 43), "PHPSESSID="+s.Text(draw.Lower+draw.Digits, 26), "sid="+s.UUID(), "connect.sid=s%3A"+s.Text(draw.Base64, 32))
 		}), "Cookie"),
 	}
 }
@@ -153,8 +154,8 @@ func claimsHeader(s draw.Source, r *run, q *recorder.Request) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"` + userName(s, r, q) + `","roles":["EXTERNAL_API_CLIENT"],"iss":"https://` + s.Host() + `"}`))
 }
 
-// publicPath returns a path that is often public: half of the time the one of the document, else one such as a health check or a start page. For a caller with
-// a token it may also be the path of the info endpoint, which needs no role.
+// publicPath returns a path that is often public: half of the time the path of the document, else a usual path such as that of a health check or a start page. For a
+// caller with a token it may also be the path of the info endpoint, which needs no role.
 func publicPath(s draw.Source, r *run, q *recorder.Request) string {
 	pathOf := func(address string) string {
 		if u, err := url.Parse(address); err == nil && u.Path != "" {

@@ -25,7 +25,7 @@ func unmet(format string, args ...any) *unsent {
 	return &unsent{evidence.Unmet, fmt.Sprintf(format, args...)}
 }
 
-// notApplicable is the reason if the request would not make sense for this node or run.
+// notApplicable is the reason if the request would not make sense for this node or run. Like [in], it is not inlined.
 //
 //go:noinline
 func notApplicable(format string, args ...any) *unsent {

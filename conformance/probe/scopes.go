@@ -7,6 +7,7 @@ import (
 
 	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/recorder"
 	"github.com/rin-network/rin/conformance/target"
 )
@@ -35,7 +36,7 @@ func scopeCases() []row {
 			switch {
 			case t.Value == "":
 				return recorder.Request{}, notApplicable("the server issued no token for the scopes of the list")
-			case o.Security == nil || !slices.ContainsFunc(o.Security.Scopes, func(scope string) bool { return !slices.Contains(needed, scope) }):
+			case !needsOtherScope(o, needed):
 				return recorder.Request{}, notApplicable("the operation needs no other scope than the list")
 			}
 			return res.GetWith(AccessToken, "Bearer "+t.Value), nil
@@ -148,11 +149,16 @@ func (c client) narrowScope(_ context.Context, r *run, at evidence.Resource) (re
 func (c client) listScope(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	needed := r.node.requiredScopes()
 	for _, o := range r.node.Document.Operations {
-		if len(needed) > 0 && o.Security != nil && slices.ContainsFunc(o.Security.Scopes, func(scope string) bool { return !slices.Contains(needed, scope) }) {
+		if len(needed) > 0 && needsOtherScope(o, needed) {
 			return c.scopeRequest(r, strings.Join(needed, " ")), nil
 		}
 	}
 	return recorder.Request{}, notApplicable("no operation needs another scope than the list and the detail")
+}
+
+// needsOtherScope reports whether an operation requires a scope that is not among the given ones.
+func needsOtherScope(o openapi.Operation, scopes []string) bool {
+	return o.Security != nil && slices.ContainsFunc(o.Security.Scopes, func(scope string) bool { return !slices.Contains(scopes, scope) })
 }
 
 // documentedScope sends a token request with the scopes that the document requires for the list and the detail.

@@ -13,22 +13,22 @@ import (
 // maxDeclared is how many servers of a document are tried.
 const maxDeclared = 4
 
-// site is the place of the operations with the same servers.
+// site is a group of operations with the same servers.
 type site struct {
 	// scout is the operation whose calls find out which of the bases is right.
 	scout openapi.Operation
 	// scoutable is true if scout can be called without parameters.
 	scoutable bool
-	// bases are the candidates, best guess first.
+	// bases are the URLs under which the operations may be served, best guess first.
 	bases []Base
-	// elsewhere are the origins of its servers, if the run may not call any of them.
-	elsewhere []string
+	// otherOrigins are the origins of the servers, if the run may not call any of them.
+	otherOrigins []string
 	// own is true if operations or paths name the servers. A document that was made behind a proxy names the wrong server for all operations, but servers of
 	// single operations are written by hand, and are probably right.
 	own bool
 }
 
-// readSites finds the sites of the executable operations: first that of the list, which is used for the whole node.
+// readSites groups the executable operations into sites. The site of the list comes first, because its base is used for the whole node.
 func (n *Node) readSites() {
 	n.siteOf = map[string]int{}
 	known := map[string]int{}
@@ -42,9 +42,9 @@ func (n *Node) readSites() {
 		if !ok {
 			at = len(n.sites)
 			known[key] = at
-			p := site{scout: o, scoutable: Parameterless(o), own: o.OwnServers}
-			p.bases, p.elsewhere = Bases(n.Target, o.Servers, o.Path)
-			n.sites = append(n.sites, p)
+			s := site{scout: o, scoutable: Parameterless(o), own: o.OwnServers}
+			s.bases, s.otherOrigins = Bases(n.Target, o.Servers, o.Path)
+			n.sites = append(n.sites, s)
 		}
 		n.siteOf[o.Key] = at
 	}
@@ -72,25 +72,30 @@ type candidate struct {
 	base Base
 }
 
-// candidates lists the bases that are tried. It leaves out a site with only one base.
+// candidates lists the bases that are tried. It leaves out sites whose scout needs parameters, and sites with one base at most, unless the servers are on other
+// origins: then the one base may be wrong.
 func (n Node) candidates() []candidate {
 	var out []candidate
-	for i, p := range n.sites {
-		if !p.scoutable || len(p.bases) < 2 && len(p.elsewhere) == 0 {
+	for i, s := range n.sites {
+		if !s.scoutable || len(s.bases) < 2 && len(s.otherOrigins) == 0 {
 			continue
 		}
-		for _, b := range p.bases {
+		for _, b := range s.bases {
 			out = append(out, candidate{i, b})
 		}
 	}
 	return out[:min(len(out), maxBases)]
 }
 
-// Bases lists where operations with these servers may be served, best guess first: the servers themselves, if their origin is the target's; then, for documents
-// that were made behind a proxy, the base URL with the path of the first server, the base URL without it, and the parent of the specification URL. Other
-// origins are never called, because a third party would get the token; if all servers are on other origins, elsewhere lists these. path is the path of an
-// operation: of bases that give it the same URL, only the first is listed.
-func Bases(t target.Target, servers []string, path string) (bases []Base, elsewhere []string) {
+// Bases lists where operations with these servers may be served, best guess first:
+//
+//   - the servers themselves, if they are on an origin of the target
+//   - for documents that were made behind a proxy: the base URL with the path of the first server, the base URL without it, and the parent of the
+//     specification URL
+//
+// Other origins are never called, because a third party would get the token. If all servers are on other origins, otherOrigins lists those. operationPath is
+// the path of one of the operations. If several bases give it the same URL, only the first is listed.
+func Bases(t target.Target, servers []string, operationPath string) (bases []Base, otherOrigins []string) {
 	spec, err := url.Parse(t.SpecURL)
 	if err != nil {
 		spec = &url.URL{}
@@ -104,11 +109,11 @@ func Bases(t target.Target, servers []string, path string) (bases []Base, elsewh
 	}
 	add := func(b Base) {
 		b.Prefix = strings.TrimRight(b.Prefix, "/")
-		if !slices.ContainsFunc(bases, func(known Base) bool { return known.URL(path) == b.URL(path) }) {
+		if !slices.ContainsFunc(bases, func(known Base) bool { return known.URL(operationPath) == b.URL(operationPath) }) {
 			bases = append(bases, b)
 		}
 	}
-	declared, relative, elsewhere := declaredBases(t, servers, spec)
+	declared, relative, otherOrigins := declaredBases(t, servers, spec)
 	if spec.Host == base.Host {
 		declared, relative = append(declared, relative...), nil
 	}
@@ -126,13 +131,13 @@ func Bases(t target.Target, servers []string, path string) (bases []Base, elsewh
 		path := strings.TrimRight(spec.EscapedPath(), "/")
 		add(Base{Prefix: schemeAndHost(spec) + path[:max(0, strings.LastIndexByte(path, '/'))], How: "parent of the specification URL"})
 	}
-	return bases, elsewhere
+	return bases, otherOrigins
 }
 
-// declaredBases returns the servers on origins of the target. Relative ones are separate, resolved against the document's URL: if the document is on a host of
-// its own, they may be relative to the base URL. Without servers it returns the root of the document's host (OAS 3.0.3 OpenAPI Object). If no server is on
-// an origin of the target, elsewhere lists their origins.
-func declaredBases(t target.Target, servers []string, spec *url.URL) (absolute, relative []Base, elsewhere []string) {
+// declaredBases returns the servers on origins of the target. Relative servers are resolved against the document's URL. They are separate, because they may be
+// relative to the base URL instead if the document is on a host of its own. Without servers it returns the root of the document's host (OAS 3.0.3 OpenAPI
+// Object). If no server is on an origin of the target, otherOrigins lists the origins of the servers.
+func declaredBases(t target.Target, servers []string, spec *url.URL) (absolute, relative []Base, otherOrigins []string) {
 	if len(servers) == 0 {
 		servers = []string{"/"}
 	}
@@ -142,22 +147,26 @@ func declaredBases(t target.Target, servers []string, spec *url.URL) (absolute, 
 			continue
 		}
 		origin, named := namedOrigin(t, u)
+		if !named {
+			if other := evidence.Origin(u); !slices.Contains(otherOrigins, other) {
+				otherOrigins = append(otherOrigins, other)
+			}
+			continue
+		}
+		if len(absolute)+len(relative) == maxDeclared {
+			continue
+		}
 		declared := Base{Prefix: origin + u.EscapedPath(), How: "server of the document", Exact: true}
-		given, _ := url.Parse(server)
-		switch {
-		case !named && !slices.Contains(elsewhere, evidence.Origin(u)):
-			elsewhere = append(elsewhere, evidence.Origin(u))
-		case !named || len(absolute)+len(relative) == maxDeclared:
-		case given.Host == "":
+		if unresolved, _ := url.Parse(server); unresolved.Host == "" {
 			relative = append(relative, declared)
-		default:
+		} else {
 			absolute = append(absolute, declared)
 		}
 	}
 	if len(absolute)+len(relative) > 0 {
-		elsewhere = nil
+		otherOrigins = nil
 	}
-	return absolute, relative, elsewhere
+	return absolute, relative, otherOrigins
 }
 
 // namedOrigin returns scheme and host of a URL if the target names its origin. All names of this machine count as the same host.
@@ -210,7 +219,7 @@ func (r *run) baseOf(o openapi.Operation) (Base, *unsent) {
 // baseAt returns the base URL of a site: the candidate that answered with data, else with 2xx, else the first that did not answer 404 or 405, else the best
 // guess. A site on another origin is not called.
 func (r *run) baseAt(at int) (Base, *unsent) {
-	p, tried := r.node.sites[at], r.attempts(at)
+	s, tried := r.node.sites[at], r.attempts(at)
 	for _, fits := range []func(attempt) bool{
 		func(a attempt) bool { return a.wasFound() && !a.page },
 		attempt.wasFound,
@@ -220,12 +229,13 @@ func (r *run) baseAt(at int) (Base, *unsent) {
 			return tried[i].base, nil
 		}
 	}
-	missing := len(tried) > 0 && !slices.ContainsFunc(tried, func(a attempt) bool { return a.status == 0 })
+	// No base fits, so each answer was 404 or 405. If each attempt got an answer, the operation is at none of the bases.
+	allRefused := len(tried) > 0 && !slices.ContainsFunc(tried, func(a attempt) bool { return a.status == 0 })
 	switch {
-	case len(p.elsewhere) > 0 && (missing || p.own):
-		return Base{}, notApplicable("its server %.200s is on another origin, which is not called: allow it with --allow-origin %[1]s, or name the place of the operations with --base-url", p.elsewhere[0])
-	case len(p.bases) == 0:
+	case len(s.otherOrigins) > 0 && (allRefused || s.own):
+		return Base{}, notApplicable("its server %.200s is on another origin, which is not called: allow it with --allow-origin %[1]s, or name the place of the operations with --base-url", s.otherOrigins[0])
+	case len(s.bases) == 0:
 		return Base{}, unmet("the place of the operations is not known")
 	}
-	return p.bases[0], nil
+	return s.bases[0], nil
 }

@@ -178,6 +178,8 @@ func tokenRequest(change func(r *run, f *form)) sender { return tokenSender(chan
 // tokenRequestWithoutToken is [tokenRequest] for requests that are also sent if the good one yielded no token.
 func tokenRequestWithoutToken(change func(r *run, f *form)) sender { return tokenSender(change, false) }
 
+// tokenSender implements [tokenRequest] and [tokenRequestWithoutToken]. Like [in], it is not inlined.
+//
 //go:noinline
 func tokenSender(change func(r *run, f *form), needsToken bool) sender {
 	return func(_ context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {

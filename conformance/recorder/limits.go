@@ -248,7 +248,8 @@ func (g *allowanceReader) Read(p []byte) (int, error) {
 	}
 	// One more byte distinguishes a body that is cut off from one that ends here.
 	n, err := g.in.Read(p[:min(len(p), 1)])
-	if g.over = g.over || n > 0; n > 0 {
+	g.over = g.over || n > 0
+	if n > 0 {
 		err = io.EOF
 	}
 	return 0, err

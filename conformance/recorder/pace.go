@@ -134,7 +134,8 @@ func (p *pace) refused(now time.Time, epoch, status int, retryAfter time.Duratio
 	} else {
 		p.perRequest = 0
 	}
-	if p.rate = next; next > 0 { // 0 stays 0: without an estimate and a limit, only the wait slows the run down
+	p.rate = next
+	if next > 0 { // 0 stays 0: without an estimate and a limit, only the wait slows the run down
 		p.rate = max(next, slowest)
 	}
 	p.step, p.run, p.sinceRaise = p.rate*growBy, 0, 0

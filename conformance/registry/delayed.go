@@ -35,7 +35,7 @@ type AdmissionRun struct {
 	Due time.Time `json:"due,omitzero"`
 }
 
-// DelayedCall is one call of a delayed check. Wrong says what the answer contradicts; "" if it is right.
+// DelayedCall is one call of a delayed check. Wrong says what is wrong with the answer; it is empty for a right answer.
 type DelayedCall struct {
 	Credential string    `json:"credential"`
 	URL        string    `json:"url"`
@@ -47,8 +47,8 @@ type DelayedCall struct {
 // The credentials of the calls.
 const (
 	noCredential     = "without a credential"
-	randomCredential = "with a random one"
-	goodCredential   = "with a good one"
+	randomCredential = "with a random credential"
+	goodCredential   = "with a good credential"
 )
 
 // ErrTwoFaced says that the node behaves differently some time after its run.
@@ -63,7 +63,8 @@ func due(e Entry, ended time.Time, delay *time.Duration, s draw.Source) time.Tim
 	case onLoopback(e.TokenURL) && onLoopback(e.InfoURL):
 		after = 0 // rin does not wait on loopback
 	}
-	return ended.Add(after + after*time.Duration(s.Below(51))/100).UTC().Truncate(time.Second)
+	percent := time.Duration(s.Below(51)) // the check comes later than the delay by up to half of the delay
+	return ended.Add(after + after*percent/100).UTC().Truncate(time.Second)
 }
 
 // CheckAdmission makes the delayed check of an admission. It returns [ErrTwoFaced] if an answer contradicts the run, and [ErrWaiting] if the node did not answer.

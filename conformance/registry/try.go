@@ -258,7 +258,8 @@ func (o Operator) try(h *History, n Node, t Trial) (TrialResult, error) {
 		out.Effect = Keeps
 		return out, nil
 	}
-	if out.Reasons = reasonsOf(v); len(out.Reasons) == 0 || v.Decision == verdict.NotCertified && !kept.passed {
+	out.Reasons = reasonsOf(v)
+	if len(out.Reasons) == 0 || v.Decision == verdict.NotCertified && !kept.passed {
 		out.Reasons = []string{report.Plain(reason)} // the policy decides, not the evidence
 	}
 	return out, nil

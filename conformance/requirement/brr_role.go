@@ -199,7 +199,8 @@ func judgeMissingRole(e Evidence) Judgement {
 			parts = append(parts, judgeRoleElsewhere(e, x)...)
 		}
 	}
-	if j = gather(parts...); j.Outcome != Fail {
+	j = gather(parts...)
+	if j.Outcome != Fail {
 		j = gather(slices.Concat(parts, judgeRoleDetours(e), judgeRolelessVersions(e))...)
 	}
 	if j.Outcome != Pass && j.Outcome != Warn {

@@ -83,7 +83,7 @@ func findOtherEncoding(e Evidence, x evidence.Exchange) (j Judgement, found bool
 		return want.failed("the texts of "+name+" have a question mark in place of each letter that is not ASCII", quote(words[0])+", "+quote(words[1])).
 			Hinting("find out where the texts are written in ASCII or another small encoding: the charset of the connection to the database, LANG=C, file.encoding"), true
 	}
-	if words := escapedLetters(x.Response.Body); got == "" && len(words) >= minLostLetters && !documentSpeaksOfHTML(e) {
+	if words := escapedLetters(x.Response.Body); got == "" && len(words) >= minLostLetters && !describesHTML(e) {
 		return want.warned("the texts of "+name+" are escaped for HTML, which the document does not say", quote(words[0])+", "+quote(words[1])).
 			Hinting("send plain texts in JSON, and escape them where a page is made; or say in the document that they are HTML"), true
 	}
@@ -217,8 +217,8 @@ func distinctWords(words [][]byte) []string {
 	return out
 }
 
-// documentSpeaksOfHTML reports whether the document says of some text that it is HTML.
-func documentSpeaksOfHTML(e Evidence) bool {
+// describesHTML reports whether the document says of some text that it is HTML.
+func describesHTML(e Evidence) bool {
 	return remember(e.judged, "the document speaks of HTML", func() bool {
 		html := regexp.MustCompile(`(?i)\b(html|markup|rich text|entit(y|ies))\b`)
 		return slices.ContainsFunc(e.Roles.Operations, func(r evidence.Resource) bool {
@@ -235,7 +235,8 @@ func hasPair(text []byte, first, second byte) bool {
 		if n < 0 {
 			return false
 		}
-		if at += n; at > 0 && text[at-1] == first {
+		at += n
+		if at > 0 && text[at-1] == first {
 			return true
 		}
 	}
@@ -278,7 +279,8 @@ func loneSurrogate(text []byte) bool {
 		if isExpected := high == at; isLow != isExpected || high >= 0 && !isExpected {
 			return true
 		}
-		if high = -1; unit >= 0xD800 && unit <= 0xDBFF {
+		high = -1
+		if unit >= 0xD800 && unit <= 0xDBFF {
 			high = next
 		}
 		at = next

@@ -44,8 +44,8 @@ func pageParameters() []Requirement {
 			Level: Recommended, Gate: Gating, Profile: API,
 			Source:   RFC(9110, "15.5.1"),
 			Quote:    "The 400 (Bad Request) status code indicates that the server cannot or will not process the request due to something that is perceived to be a client error",
-			Probe:    "The list operation with the size -1, 0, abc and 99999999999, the page -1 and abc, a value that is not in the vocabulary of a filter, and an unknown parameter; on each operation values that the document does not allow: outside of a vocabulary, just beyond a bound or a length, of another type, or left out although required; and values that parsers stumble over: half an escape, a single quote, a parameter that comes twice, a number beyond 64 bits, a date that does not exist; and a range whose ends are exchanged.",
-			Forgives: "Any 4xx, the default instead of the bad value, an empty list, 503 with Retry-After; a 5xx that came once only; bytes that are not UTF-8, control characters, half escapes and very long values outside of the profile full (a warning); the whole list for a value that is not in the vocabulary (a warning), for one of another type, or the first page for a cursor that cannot be read, where the document does not say that it is refused.",
+			Probe:    "The list operation with the size -1, 0, abc and 99999999999, the page -1 and abc, a filter value that is not in its vocabulary, and an unknown parameter. Each operation with values that the document does not allow: outside of a vocabulary, just beyond a bound or a length, of another type, or left out although required. Values that often break parsers: half an escape, a single quote, a repeated parameter, a number beyond 64 bits, a date that does not exist. A range whose ends are exchanged.",
+			Forgives: "Any 4xx, the default instead of the bad value, an empty list, 503 with Retry-After, and a 5xx that came once only. Only a warning for bytes that are not UTF-8, control characters, half escapes and very long values, except in the profile full. Unless the document says that the node refuses them: the whole list for a value that is not in the vocabulary (a warning) or has another type, and the first page for a cursor that cannot be read.",
 			Fix:      "Check parameters before they reach the database and answer 400. Spring: @Validated with @Min and @Max, and a handler for MethodArgumentTypeMismatchException and ConstraintViolationException; Flask: catch ValueError of int().",
 			Breaks:   "size=abc gives 500.",
 			Needs:    []evidence.Label{list.With("unknown-query")},
@@ -85,15 +85,15 @@ func addOtherLists(e Evidence, j Judgement, check func(e Evidence) Judgement) Ju
 	return gather(parts...)
 }
 
-// withList returns the evidence with another list in the place of the list of calls.
+// withList returns the evidence with another list of the node in place of the list of funding calls.
 func (e Evidence) withList(other evidence.ListRoles) Evidence {
 	return remember(e.judged, "at "+string(other.List), func() Evidence {
 		log := *e.Log
 		log.Roles.List, log.Roles.Detail, log.Roles.OtherLists = other.List, other.Detail, nil
-		there := e
-		there.Log, there.judged = &log, &sync.Map{}
-		remember(there.judged, ID("API-03"), func() Judgement { return e.judge("API-03") }) // API-03 has one judgement for all lists
-		return there
+		changed := e
+		changed.Log, changed.judged = &log, &sync.Map{}
+		remember(changed.judged, ID("API-03"), func() Judgement { return e.judge("API-03") }) // API-03 has one judgement for all lists
+		return changed
 	})
 }
 

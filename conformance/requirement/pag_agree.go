@@ -20,17 +20,19 @@ import (
 
 // A disagreement is a member in which a detail differs from the record of the list.
 type disagreement struct {
-	member, id    string
-	subject       Subject
-	hard          bool // the two values cannot come from one record
-	before, after bool // the detail disagrees with an answer of the list that came before it, and with one that came after it
+	member, id string
+	subject    Subject
+	hard       bool // the two values cannot come from one record
+	before     bool // the detail disagrees with an earlier answer of the list
+	after      bool // the detail disagrees with a later answer of the list
 }
 
 // disagreements compares a detail with the item in all answers of the list. The list may omit members, abbreviate a text or name some of several values,
-// but it must not contradict the detail. A member agrees if one answer of the list has its value: the others may show another state of the record.
-func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagreement {
+// but it must not contradict the detail. A member agrees if one answer of the list has its value: the others may show another state of the record. idMember is the
+// member that has the id.
+func disagreements(e Evidence, x evidence.Exchange, idMember, id string) []disagreement {
 	text, err := e.jsonText(x)
-	records := listRecords(e, member, id)
+	records := listRecords(e, idMember, id)
 	if err != nil || len(records) == 0 {
 		return nil
 	}
@@ -38,18 +40,19 @@ func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagre
 	for i, r := range records {
 		items[i] = openapi.Object(r.item)
 	}
-	inList, inDetail := items[0], openapi.Object(unwrap(text, member))
+	inList, inDetail := items[0], openapi.Object(unwrap(text, idMember))
 	faulty, renewed := faultyMembers(e, records[0].call.Label, x.Label), newEachTime(e)
 	var out []disagreement
 	for _, name := range slices.Sorted(maps.Keys(inList)) {
-		detailValue, inBoth := inDetail[name]
-		listValue := renewed.without(name, inList[name])
-		detailValue = renewed.without(name, detailValue)
-		if !inBoth || name == member || faulty[name] || compatible(listValue, detailValue) || volatile(name) && !inOtherZone(listValue, detailValue) {
+		if _, inBoth := inDetail[name]; !inBoth || name == idMember || faulty[name] {
 			continue
 		}
-		if bytes.ContainsAny(slices.Concat(listValue, detailValue), "&<\\") && documentSpeaksOfHTML(e) && compatible(withoutHTML(listValue), withoutHTML(detailValue)) {
+		listValue, detailValue := renewed.without(name, inList[name]), renewed.without(name, inDetail[name])
+		if compatible(listValue, detailValue) || compatibleAsHTML(e, listValue, detailValue) {
 			continue
+		}
+		if volatile(name) && !inOtherZone(listValue, detailValue) {
+			continue // the member may have changed between the two answers
 		}
 		d := disagreement{member: name, id: id, subject: Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: valueInWords(listValue) + ", as in the list", Got: valueInWords(detailValue)}}
 		d.hard = contradicts(listValue, detailValue) || isScalarText(listValue) && isScalarText(detailValue) && sharedSchema(e, name)
@@ -74,6 +77,11 @@ func disagreements(e Evidence, x evidence.Exchange, member, id string) []disagre
 	return out
 }
 
+// compatibleAsHTML reports whether two values are [compatible] as a browser shows them, at a node whose document says that texts are HTML.
+func compatibleAsHTML(e Evidence, inList, inDetail []byte) bool {
+	return bytes.ContainsAny(slices.Concat(inList, inDetail), "&<\\") && describesHTML(e) && compatible(withoutHTML(inList), withoutHTML(inDetail))
+}
+
 // nullsInList finds scalars of the detail that are null in the list, although other items of the list have a value there.
 func nullsInList(e Evidence, x evidence.Exchange, inList, inDetail map[string][]byte, id string) []disagreement {
 	var out []disagreement
@@ -93,7 +101,7 @@ func nullsInList(e Evidence, x evidence.Exchange, inList, inDetail map[string][]
 
 func isScalar(text []byte) bool {
 	switch openapi.FirstByte(text) {
-	case 0, '[', '{', 'n':
+	case 0, '[', '{', 'n': // no value, an array, an object, null
 		return false
 	}
 	return true
@@ -163,7 +171,8 @@ func isASCII(text string) bool {
 // maxRecords bounds the records that are compared for one item.
 const maxRecords = 12
 
-// isPlainList reports whether a call of the list asks for nothing but pages, filters and orders: not for another language or form.
+// isPlainList reports whether a call of the list has no parameters but those for pages, filters, bounds and orders. Another language or format may change the
+// values of a record. Calls of a reading of many pages name the reading.
 func isPlainList(x evidence.Exchange) bool {
 	c := string(x.Label.Case())
 	return c == string(evidence.OK) || c == "size-2" || c == "list-again" || x.Given["reading"] != "" || strings.HasPrefix(c, "walk-") || strings.HasPrefix(c, "filter-") || strings.HasPrefix(c, "bound-")
@@ -196,7 +205,7 @@ func contradicts(inList, inDetail []byte) bool {
 	return evidence.DecodeJSON(inList, &a) == nil && evidence.DecodeJSON(inDetail, &b) == nil && opposed(a, b)
 }
 
-// opposed implements [contradicts] for decoded values.
+// opposed implements [contradicts] for decoded values. A detail with null contradicts a list that has a value.
 func opposed(a, b any) bool {
 	switch a := a.(type) {
 	case string:
@@ -230,7 +239,8 @@ func lacksWord(inList, inDetail []any) bool {
 	})
 }
 
-// opposedElements reports whether two arrays have the same objects, by a member that distinguishes them, and one of them contradicts its counterpart.
+// opposedElements reports whether an object of one array contradicts its counterpart in the other. It compares arrays with the same number of objects, and
+// pairs the objects by a member whose text is different in each.
 func opposedElements(a, b []any) bool {
 	if len(a) == 0 || len(a) != len(b) || len(a) > maxElements {
 		return false
@@ -290,7 +300,7 @@ func opposedTexts(a, b string) bool {
 		if len(a) == len(b) && len(a) == len(time.DateOnly) {
 			return a != b
 		}
-		return math.Abs(s.Sub(t).Hours()) > 48 // a day and a time on it may differ by a time zone
+		return math.Abs(s.Sub(t).Hours()) > 48 // a date and a time on the same day may differ by a time zone
 	}
 	return isWord(a) && isWord(b) && !strings.Contains(strings.ToLower(b), strings.ToLower(a)) && !strings.Contains(strings.ToLower(a), strings.ToLower(b))
 }
@@ -345,8 +355,8 @@ func sharedSchema(e Evidence, name string) bool {
 	if !okL || !okD {
 		return false
 	}
-	there := e.Spec.SchemasWith(detail, name)
-	return slices.ContainsFunc(e.Spec.SchemasWith(list, name), func(pointer string) bool { return slices.Contains(there, pointer) })
+	ofDetail := e.Spec.SchemasWith(detail, name)
+	return slices.ContainsFunc(e.Spec.SchemasWith(list, name), func(pointer string) bool { return slices.Contains(ofDetail, pointer) })
 }
 
 // The bounds of a comparison: bytes of a member, and elements of an array.

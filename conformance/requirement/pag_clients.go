@@ -29,7 +29,8 @@ func (e Evidence) filteredSurplus(x evidence.Exchange, items [][]byte, all ...co
 			return nil
 		}
 	}
-	if surplus = openapi.Missing(surplus, e.unfilteredIDs()); len(surplus) == 0 {
+	surplus = openapi.Missing(surplus, e.unfilteredIDs())
+	if len(surplus) == 0 {
 		return nil
 	}
 	count := evidence.Count(len(surplus), "item")

@@ -183,7 +183,8 @@ func (e Evidence) judgeEmpty(x evidence.Exchange, j Judgement, all ...condition)
 	if listPageOf(e, x).Next() != "" {
 		return Inapplicable("the filtered list begins with an empty page and goes on along a link").Seen(x.Label)
 	}
-	if j = e.blockIfPagesLose(j); j.Outcome == Blocked {
+	j = e.blockIfPagesLose(j)
+	if j.Outcome == Blocked {
 		return j
 	}
 	var had []string
@@ -242,7 +243,8 @@ func judgeListReadings(e Evidence) []Judgement {
 	if !complete {
 		faults.Lost, faults.Extra = nil, nil
 	}
-	if faults.Repeated = append(large.Repeated(), faults.Repeated...); !faults.Empty() {
+	faults.Repeated = append(large.Repeated(), faults.Repeated...)
+	if !faults.Empty() {
 		parts = append(parts, judgeReadings(e, faults, append(slices.Clone(largeCalls), smallCalls...)))
 	} else if len(smallCalls)+len(largeCalls) > 0 && (small.Ended() || large.Ended()) {
 		parts = append(parts, Passed(append(callLabels(largeCalls), callLabels(smallCalls)...)...))

@@ -21,8 +21,8 @@ func totalOf(e Evidence, x evidence.Exchange) (total int, place string, ok bool)
 	return openapi.Total(headerOf(x), text)
 }
 
-// judgeTotal finds a total of the list that is not the number of its items. A greater total is right if the answer is only the first page. So it is compared
-// with all pages, if they were read.
+// judgeTotal finds a total of the list that is not the number of its items. A greater total is right if the answer is only the first page, so judgeTotal compares
+// a greater total with the items of all pages, if they were read.
 func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement, found bool) {
 	total, place, ok := totalOf(e, list)
 	if !ok || list.Response.Truncated || total == len(items) {
@@ -61,7 +61,8 @@ func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement
 	return want.warned(reason+" on all of its pages", strconv.Itoa(total)).Hinting(hint), true
 }
 
-// countsGroups reports whether a total counts what the items count: they are groups of a statistic without ids, and a number of each adds up to the total.
+// countsGroups reports whether the items are the groups of a statistic, which have no ids, and the total is the sum of their counts: some member is a count in
+// each item, and these counts add up to the total.
 func countsGroups(items [][]byte, total int) bool {
 	if len(items) < 2 {
 		return false
@@ -117,16 +118,21 @@ func judgeTotalsOfAnswers(e Evidence, plain evidence.Label, plainTotal int, coun
 	for _, x := range listAnswers(e) {
 		listPage := listPageOf(e, x)
 		total, place, ok := totalOf(e, x)
-		if !ok || x.Label == plain || !listPage.Listed || !isOnlyPage(e, x, len(listPage.Items)) || cut[len(listPage.Items)] || total == len(listPage.Items) || isInexact(e, place) {
+		came := len(listPage.Items)
+		if !ok || !listPage.Listed || x.Label == plain || total == came {
 			continue
 		}
-		if listPage.Next() != "" && !(x.Given["search"] != "" && countsItems && total == plainTotal && hasFullPages(e)) {
-			continue // a short page does not prove the end of a list
+		if cut[came] || !isOnlyPage(e, x, came) || isInexact(e, place) {
+			continue
 		}
-		want := Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: strconv.Itoa(len(listPage.Items))}
-		reason := fmt.Sprintf("%s says that it has %s, and %d came", callInWords(x), evidence.Count(total, "item"), len(listPage.Items))
+		repeatsWholeTotal := x.Given["search"] != "" && countsItems && total == plainTotal
+		if listPage.Next() != "" && !(repeatsWholeTotal && hasFullPages(e)) {
+			continue // where pages may be short, a short page with a next page is not the end of a list
+		}
+		want := Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: strconv.Itoa(came)}
+		reason := fmt.Sprintf("%s says that it has %s, and %d came", callInWords(x), evidence.Count(total, "item"), came)
 		switch {
-		case total < len(listPage.Items), countsItems, total == plainTotal && isFilteredCall(x):
+		case total < came, countsItems, total == plainTotal && isFilteredCall(x):
 			parts = append(parts, want.failed(reason, strconv.Itoa(total)).Hinting(countHint))
 		default:
 			parts = append(parts, want.warned(reason, strconv.Itoa(total)).Hinting(countHint))
@@ -135,7 +141,8 @@ func judgeTotalsOfAnswers(e Evidence, plain evidence.Label, plainTotal int, coun
 	return parts
 }
 
-// cutLengths returns the lengths at which the node cuts pages of the list without a filter, although more items were requested.
+// cutLengths returns the lengths of pages that the node has shortened on its own: more items were requested, and the list without a filter has more. Filtered
+// pages of the same length may be shortened, too.
 func cutLengths(e Evidence) map[int]bool {
 	o, _ := operation(e, e.Roles.List)
 	out := map[int]bool{}
@@ -231,8 +238,8 @@ func countsWithoutFilters(e Evidence, place string) bool {
 	return totalIsDescribedAs(e, place, `(?i)\b(regardless|irrespective|independent\w*) of[^.]{0,20}\b(filter|search|quer)|\b(before|without) (any |the |all )*(filter|search)|\bunfiltered\b|\b(ohne|unabhängig von|vor)( \S+)? (filter|suche)`)
 }
 
-// totalIsDescribedAs reports whether the description of the total in this place, a header field or a member of the envelope, matches a pattern. It is read once
-// for all answers.
+// totalIsDescribedAs reports whether the description of the total in this place, a header field or a member of the envelope, matches a pattern. The
+// result is kept for all answers.
 func totalIsDescribedAs(e Evidence, place, pattern string) bool {
 	o, known := operation(e, e.Roles.List)
 	if !known || e.Spec == nil || place == "" {
@@ -271,7 +278,7 @@ func isOnlyPage(e Evidence, x evidence.Exchange, items int) bool {
 	for _, p := range o.QueryParameters() {
 		value := u.Query().Get(p.Name)
 		switch role := openapi.RoleOf(p); {
-		case value == "":
+		case value == "": // not sent
 		case role == openapi.SizeRole:
 			requested, err = strconv.Atoi(value)
 			tooLarge := p.Schema.Maximum != nil && float64(requested) > *p.Schema.Maximum

@@ -83,7 +83,7 @@ func judgeSchemes(e Evidence, schemes []scheme) Judgement {
 	warned := func(reason, got string) Judgement {
 		return Warned(reason, expected, got).Blaming(NodeDocument)
 	}
-	var names, elsewhere []string
+	var names, otherURLs []string
 	fits, matches := false, false
 	for _, s := range schemes {
 		names = append(names, s.name)
@@ -93,7 +93,7 @@ func judgeSchemes(e Evidence, schemes []scheme) Judgement {
 		case sameAddress(e, s.tokenURL, e.Run.TokenURL):
 			matches = true
 		default:
-			elsewhere = append(elsewhere, s.tokenURL)
+			otherURLs = append(otherURLs, s.tokenURL)
 		}
 	}
 	isStaging := func(tokenURL string) bool {
@@ -108,11 +108,11 @@ func judgeSchemes(e Evidence, schemes []scheme) Judgement {
 	case !slices.ContainsFunc(e.Spec.Operations, func(o openapi.Operation) bool { return o.Security != nil && len(o.Security.Schemes) > 0 }):
 		return warned("schemes are declared, but no operation requires one", got+", and no security requirement").
 			Hinting("add security at the top of the document: [{\"bearer\": []}]; springdoc: @SecurityRequirement on the OpenAPIDefinition")
-	case !matches && slices.ContainsFunc(elsewhere, isStaging):
+	case !matches && slices.ContainsFunc(otherURLs, isStaging):
 		return Failed("the document of production names the token endpoint of staging: generated clients send the secrets of production there, and get tokens that are not good here",
-			e.Run.TokenURL, clip(strings.Join(elsewhere, ", "))).Blaming(NodeDocument).Hinting("write the token endpoint of the registry entry into tokenUrl, from the configuration of each environment")
-	case len(elsewhere) > 0 && !matches:
-		return Warned("the token endpoint of the document is not the one of this run", e.Run.TokenURL, clip(strings.Join(elsewhere, ", "))).Blaming(NodeDocument).
+			e.Run.TokenURL, clip(strings.Join(otherURLs, ", "))).Blaming(NodeDocument).Hinting("write the token endpoint of the registry entry into tokenUrl, from the configuration of each environment")
+	case len(otherURLs) > 0 && !matches:
+		return Warned("the token endpoint of the document is not the one of this run", e.Run.TokenURL, clip(strings.Join(otherURLs, ", "))).Blaming(NodeDocument).
 			Hinting("write the token endpoint of the registry entry into tokenUrl; ignore this in a run against the staging endpoint")
 	}
 	return judgeOpenOperations(e)

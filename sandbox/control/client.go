@@ -29,7 +29,7 @@ type Client struct {
 // Refusal is an error answer of the control listener.
 type Refusal struct {
 	Status int
-	// Detail says why, and Hint, which may be empty, what to do.
+	// Detail gives the reason. Hint says what to do; it may be empty.
 	Detail, Hint string
 }
 

@@ -135,16 +135,16 @@ func isKnown(id string, env Env) bool {
 // admitUnknownBasic replaces the Basic credentials of an unknown client by those of the first client.
 func admitUnknownBasic(r *http.Request, env Env) *http.Request {
 	id, _, basic := r.BasicAuth()
-	if name, err := url.QueryUnescape(id); err == nil {
-		id = name
+	if decoded, err := url.QueryUnescape(id); err == nil { // clients encode their id like a form (RFC 6749, 2.3.1)
+		id = decoded
 	}
 	first, ok := env.clientWithSecret()
 	if _, known := env.Client(id); !basic || known || !ok {
 		return r
 	}
-	other := r.Clone(r.Context())
-	setBasic(other, first)
-	return other
+	changed := r.Clone(r.Context())
+	setBasic(changed, first)
+	return changed
 }
 
 // setClientBySecret replaces the client_id of a form by the id of the client that has the secret in the form.

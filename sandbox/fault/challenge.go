@@ -192,9 +192,9 @@ func acceptSchemes(spellings ...string) wrap {
 		if scheme, _ := credential(r); isAnonymous(r) || slices.Contains(spellings, scheme) {
 			return r
 		}
-		other := r.Clone(r.Context())
-		other.Header.Del("Authorization")
-		return other
+		changed := r.Clone(r.Context())
+		changed.Header.Del("Authorization")
+		return changed
 	}, protectedKinds()...)
 }
 

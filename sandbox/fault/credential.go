@@ -28,9 +28,9 @@ func bearer(r *http.Request) string {
 }
 
 func withAuthorization(r *http.Request, value string) *http.Request {
-	other := r.Clone(r.Context())
-	other.Header.Set("Authorization", value)
-	return other
+	changed := r.Clone(r.Context())
+	changed.Header.Set("Authorization", value)
+	return changed
 }
 
 // jwt is the content of a token, which has not been verified.
@@ -126,6 +126,7 @@ type issuedToken struct {
 
 // replaceTokens makes a wrap that replaces each token that the node issues, and puts the original back when a client sends the replacement to the API.
 // If replace returns "", the token stays.
+// Like [intercept], it is not inlined.
 //
 //go:noinline
 func replaceTokens(replace func(token string, body map[string]any, env Env) string) wrap {
@@ -154,6 +155,7 @@ func restoreTokens(originals *memory[string]) wrap {
 }
 
 // rebuildTokens is [replaceTokens] for JWTs. Opaque tokens stay.
+// Like [intercept], it is not inlined.
 //
 //go:noinline
 func rebuildTokens(build func(t issuedToken) string) wrap {
@@ -249,9 +251,9 @@ func (q tokenRequest) lacksClient() bool {
 
 // withForm returns r with another body.
 func withForm(r *http.Request, body string) *http.Request {
-	other := r.Clone(r.Context())
-	other.Body, other.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
-	return other
+	changed := r.Clone(r.Context())
+	changed.Body, changed.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+	return changed
 }
 
 // editForm makes a wrap that changes the forms of token requests before the node sees them.
@@ -267,6 +269,7 @@ func editForm(edit func(q tokenRequest, env Env)) wrap {
 }
 
 // rewriteToken makes a wrap that changes the answers to token requests that fit.
+// Like [intercept], it is not inlined.
 //
 //go:noinline
 func rewriteToken(fits func(q tokenRequest, a *answer) bool, alter change) wrap {
@@ -302,9 +305,9 @@ func acceptSecret(similar func(right, given string) bool) wrap {
 		if errID != nil || errSecret != nil || !known || client.Secret == "" || given == "" || !similar(client.Secret, given) {
 			return r
 		}
-		other := r.Clone(r.Context())
-		setBasic(other, client)
-		return other
+		changed := r.Clone(r.Context())
+		setBasic(changed, client)
+		return changed
 	}, Token)
 	return both(inForm, byBasic)
 }

@@ -148,7 +148,8 @@ func followOriginalURL(open bool) wrap {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			path, _, _ := strings.Cut(cmp.Or(r.Header.Get("X-Original-URL"), r.Header.Get("X-Rewrite-URL")), "?")
 			if to := withPath(r, path); path != "" && isProtected(env.Classify(to)) && !isProtected(env.Classify(r)) {
-				if r = to; open {
+				r = to
+				if open {
 					r = env.admit(to)
 				}
 			}

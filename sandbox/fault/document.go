@@ -178,6 +178,7 @@ func (d apiDocument) list() map[string]any { return d.get(d.env.Places.Fundings(
 func (d apiDocument) detail() map[string]any { return d.get(d.env.Places.Funding()) }
 
 // editDocument makes a wrap that edits the OpenAPI document.
+// Like [intercept], it is not inlined.
 //
 //go:noinline
 func editDocument(edit func(d apiDocument)) wrap {

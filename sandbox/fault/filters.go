@@ -211,11 +211,11 @@ func editQuery(edit func(q url.Values)) wrap {
 
 // withQuery returns r with an edited query.
 func withQuery(r *http.Request, edit func(q url.Values)) *http.Request {
-	other := r.Clone(r.Context())
-	query := other.URL.Query()
+	changed := r.Clone(r.Context())
+	query := changed.URL.Query()
 	edit(query)
-	other.URL.RawQuery = query.Encode()
-	return other
+	changed.URL.RawQuery = query.Encode()
+	return changed
 }
 
 func dropFilters(q url.Values) {

@@ -168,9 +168,9 @@ func tokenErrorHabits() []Deviation {
 				if !known || client.Secret == "" || client.Secret != secret {
 					return r
 				}
-				other := r.Clone(r.Context())
-				setBasic(other, client)
-				return other
+				changed := r.Clone(r.Context())
+				setBasic(changed, client)
+				return changed
 			}, Token)},
 		{Name: "later-clients-registered-for-the-form", Warns: []string{"TOK-13"},
 			Why: "Each client has one method of authentication: the first one may use HTTP Basic, and the others the form, as with node-oidc-provider.",

@@ -247,9 +247,9 @@ func dropUnknownValues(q url.Values) {
 // dropParts makes a wrap that removes parts from the query of list requests. A part is a parameter with its value, not decoded.
 func dropParts(drop func(part string) bool) wrap {
 	return replaceRequest(func(r *http.Request, _ Env) *http.Request {
-		other := r.Clone(r.Context())
-		other.URL.RawQuery = strings.Join(slices.DeleteFunc(strings.Split(r.URL.RawQuery, "&"), drop), "&")
-		return other
+		changed := r.Clone(r.Context())
+		changed.URL.RawQuery = strings.Join(slices.DeleteFunc(strings.Split(r.URL.RawQuery, "&"), drop), "&")
+		return changed
 	}, List)
 }
 

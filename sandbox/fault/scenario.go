@@ -35,7 +35,7 @@ type Scenario struct {
 	// ByHand marks a scenario that needs options to be useful. Runs through all scenarios leave it out.
 	ByHand bool
 
-	// begin makes the act of a play; each play has its own state.
+	// begin makes the function that answers the requests during one play ([Play]). Each play has its own state.
 	begin func() act
 }
 

@@ -163,9 +163,9 @@ func tokenRequestDeviations() []Deviation {
 				if !basic {
 					return r
 				}
-				other := r.Clone(r.Context())
-				other.SetBasicAuth(url.QueryEscape(id), url.QueryEscape(secret))
-				return other
+				changed := r.Clone(r.Context())
+				changed.SetBasicAuth(url.QueryEscape(id), url.QueryEscape(secret))
+				return changed
 			}, Token)},
 		{Name: "unknown-parameter-refused", Breaks: []string{"TOK-14"},
 			Why: "The form is validated strictly, and an unknown parameter is an error.",

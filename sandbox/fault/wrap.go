@@ -130,16 +130,16 @@ func admitIf(fits func(r *http.Request) bool, kinds ...Kind) wrap {
 
 // withPath returns r with another path.
 func withPath(r *http.Request, path string) *http.Request {
-	other := r.Clone(r.Context())
-	other.URL.Path, other.URL.RawPath = path, ""
-	return other
+	changed := r.Clone(r.Context())
+	changed.URL.Path, changed.URL.RawPath = path, ""
+	return changed
 }
 
 // withMethod returns r with another method.
 func withMethod(r *http.Request, method string) *http.Request {
-	other := r.Clone(r.Context())
-	other.Method = method
-	return other
+	changed := r.Clone(r.Context())
+	changed.Method = method
+	return changed
 }
 
 // when limits a change to the answers that fit.

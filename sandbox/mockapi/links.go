@@ -144,7 +144,8 @@ func indexURL(text, address string) int {
 		if i < 0 {
 			return -1
 		}
-		if from += i; endsURL(text[from+len(address):]) {
+		from += i
+		if endsURL(text[from+len(address):]) {
 			return from
 		}
 		from += len(address)

@@ -110,7 +110,7 @@ func (d *Document) collectPath(path string) *sample.Fault {
 	}
 	for _, method := range methods() {
 		name := strings.ToLower(method)
-		if _, there := item[name]; !there {
+		if _, known := item[name]; !known {
 			continue
 		}
 		if len(d.Operations) == MaxOperations {

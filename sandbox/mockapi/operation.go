@@ -208,7 +208,7 @@ func (a *API) members(pointer string) map[string]string {
 	return all
 }
 
-// maxParts limits the parts of a schema that members reads, and the members that put tries one by one.
+// maxParts limits the parts of a schema that [API.members] reads, and the values that [API.put] tries one by one.
 const maxParts = 200
 
 // collectMembers adds the members of a schema and of its parts to all.
@@ -220,7 +220,7 @@ func (a *API) collectMembers(pointer string, all map[string]string, seen map[str
 	seen[at] = true
 	properties, _ := schema["properties"].(map[string]any)
 	for name := range properties {
-		if _, there := all[name]; !there {
+		if _, known := all[name]; !known {
 			all[name] = sample.Join(at, "properties", name)
 		}
 	}

@@ -66,7 +66,7 @@ func (s *state) put(key, id string, all *records, size int) (ok bool) {
 	return true
 }
 
-// Reset takes back all that requests have changed.
+// Reset undoes all changes that requests made.
 func (a *API) Reset() {
 	s := a.state
 	if s == nil {

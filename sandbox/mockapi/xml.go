@@ -90,7 +90,7 @@ func (w *xmlWriter) element(e element, schema string, value any) {
 		}
 	case []any:
 		w.out.WriteByte('>')
-		w.items(element{name: "item"}, schema, v)
+		w.items("item", schema, v)
 	default:
 		w.out.WriteByte('>')
 		w.text(fmt.Sprint(v))
@@ -132,7 +132,7 @@ func (w *xmlWriter) attributes(parent element, schema string, object map[string]
 	return rest
 }
 
-// member writes a member as an element; an array as one element for each item, in an element around them if it is wrapped.
+// member writes a member as an element. For an array, it writes one element for each item. If the array is wrapped, another element contains them.
 func (w *xmlWriter) member(name, schema string, value any) {
 	e := w.elementOf(schema, name)
 	list, ok := value.([]any)
@@ -142,17 +142,18 @@ func (w *xmlWriter) member(name, schema string, value any) {
 	case e.wrapped:
 		w.open(e)
 		w.out.WriteByte('>')
-		w.items(element{name: e.name}, schema, list)
+		w.items(e.name, schema, list)
 		w.out.WriteString("</" + e.qualifiedName() + ">")
 	default: // without a wrapper, the name in the schema of the array has no meaning
-		w.items(element{name: name}, schema, list)
+		w.items(name, schema, list)
 	}
 }
 
-func (w *xmlWriter) items(fallback element, schema string, list []any) {
+// items writes the items of an array. Their name is fallback, unless their schema has another.
+func (w *xmlWriter) items(fallback, schema string, list []any) {
 	for i, item := range list {
 		itemSchema := w.itemOf(schema, i)
-		w.element(w.elementOf(itemSchema, fallback.name), itemSchema, item)
+		w.element(w.elementOf(itemSchema, fallback), itemSchema, item)
 	}
 }
 

@@ -145,7 +145,8 @@ func (w *Walk) ListCalls(ctx context.Context, q Query) Result {
 		}
 	}
 	result.Exchanges = append(result.Exchanges, answer.Exchange)
-	if result.Trouble = w.callTrouble(answer); !result.OK() {
+	result.Trouble = w.callTrouble(answer)
+	if !result.OK() {
 		return result
 	}
 	calls := parseCalls(answer.Body)

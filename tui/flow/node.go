@@ -119,7 +119,8 @@ func (w *Walk) ensureNode(ctx context.Context, result *Result) (ok bool) {
 	}
 	read := w.ReadRegistry(ctx)
 	result.Exchanges = append(result.Exchanges, read.Exchanges...)
-	if result.Trouble = read.Trouble; !read.OK() {
+	result.Trouble = read.Trouble
+	if !read.OK() {
 		return false
 	}
 	id := w.Target().NodeID

@@ -41,7 +41,7 @@ type Verdict struct {
 
 // Trouble explains why an action failed.
 type Trouble struct {
-	// What says in a sentence what happened.
+	// What is a sentence about what happened.
 	What string
 	// Causes lists usual causes, the most likely first; Try lists remedies, in the same order where they belong together.
 	Causes, Try []string
@@ -67,7 +67,7 @@ func (r Result) EditStep() (to Step, ok bool) {
 	case http.StatusForbidden:
 		return Credentials, true
 	case http.StatusUnauthorized, http.StatusBadRequest:
-		if strings.HasPrefix(string(last.Label), string(evidence.TokenEndpoint)) { // of the first or the second client
+		if r := last.Label.Resource(); r == evidence.TokenEndpoint || r == evidence.SecondClient {
 			return Credentials, true
 		}
 	}

@@ -47,7 +47,7 @@ func (f *Finder) learn(name, value string) {
 	if len(value) < ShortSecret || len(value) > maxFormedLength || strings.Contains(value, "[[") {
 		return
 	}
-	if r := f.redactor; !r.learn(name, value, &r.formed, maxFormed) {
+	if r := f.redactor; !r.learn(name, value, &r.matched, maxFormed) {
 		f.over[value] = name
 	}
 }
@@ -205,10 +205,10 @@ func (f *Finder) URL(text string) {
 }
 
 // Body finds secrets in a body: signed tokens, private keys, and the values of members that are named like a token. issuing is true for an answer that issues
-// tokens: all random-looking text in it counts as a secret. chatty is true for such an answer and for one that reports an error: more names count as names of
+// tokens: all random-looking text in it counts as a secret. looseNames is true for such an answer and for one that reports an error: more names count as names of
 // secrets. cut is as for [Redactor.Parted], or nil.
-func (f *Finder) Body(body []byte, cut func() [][]byte, issuing, chatty bool) {
-	key := readBody{f.redactor.contentOf(body), issuing, chatty}
+func (f *Finder) Body(body []byte, cut func() [][]byte, issuing, looseNames bool) {
+	key := readBody{f.redactor.contentOf(body), issuing, looseNames}
 	if f.redactor.hasRead(key) {
 		return
 	}
@@ -217,7 +217,7 @@ func (f *Finder) Body(body []byte, cut func() [][]byte, issuing, chatty bool) {
 			f.redactor.setRead(key)
 		}
 	}()
-	if cut != nil && !issuing && !chatty {
+	if cut != nil && !issuing && !looseNames {
 		if parts := cut(); len(parts) > 1 && !slices.ContainsFunc(parts, f.showsSecret) {
 			return
 		}
@@ -230,8 +230,8 @@ func (f *Finder) Body(body []byte, cut func() [][]byte, issuing, chatty bool) {
 			}
 		}
 	}
-	if issuing || chatty || slices.ContainsFunc(namedSecrets(), func(s string) bool { return bytes.Contains(body, []byte(s)) }) {
-		f.members(body, issuing || chatty)
+	if issuing || looseNames || slices.ContainsFunc(namedSecrets(), func(s string) bool { return bytes.Contains(body, []byte(s)) }) {
+		f.members(body, issuing || looseNames)
 	}
 }
 
@@ -269,7 +269,7 @@ type object struct {
 }
 
 // members reads the strings of a JSON body one after the other, up to its end or its first fault.
-func (f *Finder) members(body []byte, chatty bool) {
+func (f *Finder) members(body []byte, looseNames bool) {
 	in := json.NewDecoder(bytes.NewReader(body))
 	in.UseNumber()
 	var open []object
@@ -318,7 +318,7 @@ func (f *Finder) members(body []byte, chatty bool) {
 			if slices.Contains([]string{"d", "p", "q", "dp", "dq", "qi", "k", "r", "t"}, top.name) { // RFC 7518 §6
 				top.values = append(top.values, token)
 			}
-			if (slices.Contains([]string{"access_token", "refresh_token", "id_token", "client_secret"}, top.name) || chatty && f.forms.name.MatchString(top.name)) && IsOpaque(token) {
+			if (slices.Contains([]string{"access_token", "refresh_token", "id_token", "client_secret"}, top.name) || looseNames && f.forms.name.MatchString(top.name)) && IsOpaque(token) {
 				f.learn(tokenByForm, token)
 			}
 			ended()

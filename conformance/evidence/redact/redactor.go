@@ -32,16 +32,16 @@ type Redactor struct {
 	byValue map[string]*secret
 	search  *search // nil after a secret was added
 	cookies int     // number of cookie values among the secrets
-	formed  int     // number of values that were found by their form
+	matched int     // number of secrets that a pattern found in answers
 	seed    maphash.Seed
-	read    map[readBody]bool // bodies whose secrets are learned: a node sends the same list often
-	clean   *cleanTexts       // nil after a secret was added that one of them may hold
+	read    map[readBody]bool // bodies that were searched for secrets, because a node often sends the same body again
+	clean   *cleanTexts       // texts without a secret; nil after a secret was added that one of the texts may contain
 }
 
 // readBody identifies a body that was searched for secrets in one way.
 type readBody struct {
 	content
-	issuing, chatty bool
+	issuing, looseNames bool // see [Finder.Body]
 }
 
 func (r *Redactor) hasRead(key readBody) bool {
@@ -209,7 +209,8 @@ func (r *Redactor) SetCookie(line string) string {
 	if !ok || len(value) < 2*ShortSecret || r.learn("cookie", value, &r.cookies, maxCookies) {
 		return line
 	}
-	if line = name + "=[[cookie:too-many]]"; more {
+	line = name + "=[[cookie:too-many]]"
+	if more {
 		line += ";" + attributes
 	}
 	return line
@@ -230,7 +231,7 @@ func (r *Redactor) learn(name, value string, count *int, most int) bool {
 	return room
 }
 
-// HeaderName redacts a header name. It ignores case, because names lose their spelling on the way.
+// HeaderName redacts a header name. It ignores case, because HTTP libraries change the case of header names.
 func (r *Redactor) HeaderName(name string) string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -275,14 +276,15 @@ func (s *stream) Close() error {
 	return s.flush(len(s.held))
 }
 
-// ready returns how many bytes may be passed on: whole lines, unless a secret spans lines; of a very long line all but the reach of a secret.
+// ready returns how many bytes may be passed on: all whole lines, or none of them if a secret spans lines. If much more than
+// [maxHeld] would stay, it passes on all but the last bytes, in which a secret may begin.
 func (s *stream) ready() int {
 	search := s.redactor.current()
 	n := 0
 	if !search.lines {
 		n = bytes.LastIndexByte(s.held, '\n') + 1
 	}
-	if bound := max(maxHeld, search.reach); len(s.held)-n > 2*bound { // twice, so that not every write searches
+	if bound := max(maxHeld, search.reach); len(s.held)-n > 2*bound { // twice the bound, so that not every write searches
 		n = search.boundary(string(s.held), len(s.held)-bound)
 	}
 	return n
@@ -345,8 +347,11 @@ func (r *Redactor) HMACKey(token string) string {
 // isSignedBy reports whether a key verifies a JWS with HS256, HS384 or HS512 (RFC 7518 §3.2), according to the length of its signature.
 func isSignedBy(token, key string) bool {
 	cut := strings.LastIndexByte(token, '.')
+	if cut < 0 {
+		return false
+	}
 	given, err := base64.RawURLEncoding.DecodeString(token[cut+1:])
-	if cut < 0 || err != nil {
+	if err != nil {
 		return false
 	}
 	newHash := map[int]func() hash.Hash{sha256.Size: sha256.New, sha512.Size384: sha512.New384, sha512.Size: sha512.New}[len(given)]
