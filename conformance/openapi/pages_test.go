@@ -192,4 +192,11 @@ var _ = Describe("The promise that no page is empty", func() {
 		Entry("a page that may be empty", "", "A page may be shorter than pageSize, and it may be empty, although more follow.", false),
 		Entry("nothing", "", "", false),
 	)
+
+	It("is not read where the description of the API allows empty pages", func() {
+		d, err := openapi.Parse([]byte(`{"openapi":"3.0.3","info":{"title":"t","version":"1","description":"A page may hold fewer items than limit, even none, although more follow."},
+			"paths":{"/calls":{"get":{"operationId":"calls","description":"The Link header has rel=next as long as there are more records.","responses":{"200":{"description":"ok"}}}}}}`))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(d.ExcludesEmptyPages(d.Operations[0])).To(BeFalse())
+	})
 })

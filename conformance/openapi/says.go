@@ -22,7 +22,9 @@ func (d *Document) ExcludesEmptyPages(o Operation) bool {
 		`|\bnext\w*\b[^.;]{0,40}\b(?:only (?:if|when|while)|exactly (?:if|when)|as long as|while)\b[^.;]{0,15}\b` + more + `\b`)
 	// Words that only allow an empty page, or that say what clients may do: then the sentence about the next page is not a promise.
 	may := regexp.MustCompile(`(?i)\bempty (?:last )?page\b|\b(?:may|can|could|might)\b[^.;]{0,60}\b(?:empty|none|no (?:items|records|entries|calls)|more|further)\b|\b(?:even|also) (?:if|when|though|none)\b|\balthough\b|\b(?:you|clients?|one) (?:needs?|wants?|wish)\b`)
-	return d.Says(o, never) || d.Says(o, ends) && !d.Says(o, may)
+	// The description of the whole API is about much else, so there the words must be about pages.
+	mayBeEmpty := regexp.MustCompile(`(?i)\bpages?\b[^.;]{0,40}\b(?:may|can|could|might)\b[^.;]{0,60}\b(?:empty|none|no (?:items|records|entries|calls))\b|\bseiten?\b[^.;]{0,40}\b(?:kann|können|darf|dürfen)\b[^.;]{0,60}\b(?:leer|keine?)\b`)
+	return d.Says(o, never) || d.Says(o, ends) && !d.Says(o, may) && !d.SaysIn(d.root["info"], mayBeEmpty)
 }
 
 // Says reports whether a description of the operation, or of what it refers to, matches a pattern. Runs of white space are one blank.
