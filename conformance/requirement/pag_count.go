@@ -248,7 +248,7 @@ func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distributio
 	}
 	difference := func(reason, got string) Judgement {
 		j := about.failed(reason, got).Hinting(statisticsHint)
-		if !countsTheList(e, x) {
+		if !countsTheList(e, x, "") {
 			j.Outcome = Warn
 		}
 		return j
@@ -320,7 +320,7 @@ func judgeRecordCounts(e Evidence, s *survey, x evidence.Exchange, items [][]byt
 				}
 				j := Subject{Name: clip(callName(x) + " " + number), Label: x.Label, Expected: fmt.Sprintf("%d for %s, as the list has", counts[name], quote(name))}.
 					failed("a number of records differs from the list, although most of these numbers agree with it", strconv.Itoa(numbers[i])).Hinting(statisticsHint)
-				if !countsTheList(e, x) {
+				if !countsTheList(e, x, number) {
 					j.Outcome = Warn
 				}
 				s.add("numbers "+number, j)
@@ -354,21 +354,26 @@ func namesOf(e Evidence, items [][]byte, member string) []string {
 	return out
 }
 
-// agrees reports whether at least two thirds of the numbers, with several different ones among them, equal the counts of their names.
+// agrees reports whether at least two thirds of the numbers, with several different ones among them, equal the counts of their names. Names without any record,
+// whose number is 0, show nothing.
 func (c columnCount) agrees(names []string, numbers []int) bool {
-	n, different := 0, map[int]bool{}
+	n, judged, different := 0, 0, map[int]bool{}
 	for i, name := range names {
+		if numbers[i] == 0 && c.counts[name] == 0 {
+			continue
+		}
+		judged++
 		if name != "" && numbers[i] > 0 && numbers[i] == c.counts[name] {
 			n++
 			different[numbers[i]] = true
 		}
 	}
-	return n >= minCounted && len(different) > 1 && 3*n >= 2*len(names)
+	return n >= minCounted && len(different) > 1 && 3*n >= 2*judged
 }
 
 // countsTheList reports whether the document says that statistics count the records of the list, by the noun in its path, and nothing else, such as
-// drafts.
-func countsTheList(e Evidence, x evidence.Exchange) bool {
+// drafts. The description of the member with the number may say it, too.
+func countsTheList(e Evidence, x evidence.Exchange, member string) bool {
 	list, _ := operation(e, e.Roles.List)
 	o, _ := operation(e, x.Label.Resource())
 	noun := strings.TrimSuffix(list.Path[strings.LastIndexByte(strings.TrimSuffix(list.Path, "/"), '/')+1:], "/")
@@ -377,7 +382,8 @@ func countsTheList(e Evidence, x evidence.Exchange) bool {
 	}
 	_, answer, _ := o.Success()
 	text := o.Description + ". " + answer.Description
-	named := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(strings.TrimSuffix(noun, "s")) + `s?\b`).MatchString(text)
+	record := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(strings.TrimSuffix(noun, "s")) + `s?\b`)
+	named := record.MatchString(text) || member != "" && e.Spec.SaysOfMember(o, member[strings.LastIndexByte(member, '.')+1:], record)
 	other := `(?i)\b(archiv\w*|histor\w*|drafts?|unpublished|embargo\w*|deleted|withdrawn|ever|all[- ]time|since|past|former|open|running|active|current(ly)?|ongoing|upcoming|closed|offen\w*|laufend\w*|aktiv\w*|aktuell\w*)\b`
 	return named && !e.Spec.Says(o, regexp.MustCompile(other)) && !regexp.MustCompile(other).MatchString(o.Description)
 }
