@@ -377,7 +377,9 @@ func countsTheList(e Evidence, x evidence.Exchange, member string) bool {
 	list, _ := operation(e, e.Roles.List)
 	o, _ := operation(e, x.Label.Resource())
 	noun := strings.TrimSuffix(list.Path[strings.LastIndexByte(strings.TrimSuffix(list.Path, "/"), '/')+1:], "/")
-	if noun == "" || strings.Contains(noun, "{") || slices.ContainsFunc(list.QueryParameters(), func(p openapi.Parameter) bool { return openapi.RoleOf(p) == "" && p.Schema.Default != nil }) {
+	if noun == "" || strings.Contains(noun, "{") || slices.ContainsFunc(list.QueryParameters(), func(p openapi.Parameter) bool {
+		return openapi.RoleOf(p) == "" && p.Schema.Default != nil && !selectsForm(p)
+	}) {
 		return false
 	}
 	_, answer, _ := o.Success()
@@ -386,6 +388,11 @@ func countsTheList(e Evidence, x evidence.Exchange, member string) bool {
 	named := record.MatchString(text) || member != "" && e.Spec.SaysOfMember(o, member[strings.LastIndexByte(member, '.')+1:], record)
 	other := `(?i)\b(archiv\w*|histor\w*|drafts?|unpublished|embargo\w*|deleted|withdrawn|ever|all[- ]time|since|past|former|open|running|active|current(ly)?|ongoing|upcoming|closed|offen\w*|laufend\w*|aktiv\w*|aktuell\w*)\b`
 	return named && !e.Spec.Says(o, regexp.MustCompile(other)) && !regexp.MustCompile(other).MatchString(o.Description)
+}
+
+// selectsForm reports whether the name of a parameter says that it selects the language or the form of the answer, and no records.
+func selectsForm(p openapi.Parameter) bool {
+	return slices.Contains([]string{"lang", "language", "locale", "format", "fields", "view", "expand", "include", "sprache"}, openapi.Joined(p.Name))
 }
 
 // countsOthers reports whether the document says that statistics count records that the list leaves out, such as drafts.

@@ -76,7 +76,7 @@ func judgeList(e Evidence) Judgement {
 		}
 		parts = slices.Concat(parts, judgeTotals(e), judgeTotalsOfPages(e), judgeTotalsOfFilters(e))
 	}
-	parts = slices.Concat(parts, judgeStatistics(e), judgeEnvelopeNumbers(e))
+	parts = slices.Concat(parts, judgeStatistics(e), findWrongAggregates(e), judgeEnvelopeNumbers(e))
 	if j := gather(parts...); j.Outcome == Fail || len(items) > 0 {
 		return j
 	}

@@ -240,6 +240,34 @@ func serveStatistics(count func(total int, byType map[string]int) (int, map[stri
 		})
 }
 
+// serveFilteredStatistics is [serveStatistics] with two filters of the list. alter changes the numbers under a filter by target group.
+func serveFilteredStatistics(alter change) wrap {
+	const path = "/funding/v3/statistics"
+	return both(interceptPath(path, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
+		a := capture(next, r)
+		if a.ok() && r.Method == http.MethodGet && r.URL.Query().Has("targetGroup") {
+			alter(a)
+		}
+		a.send(w, r)
+	}), both(editDocument(func(d apiDocument) {
+		var filters []any
+		for _, parameter := range objects(d.list(), "parameters") {
+			if name := text(parameter["name"]); name == "fundingType" || name == "targetGroup" {
+				filters = append(filters, parameter)
+			}
+		}
+		member(d.at("paths"), path, "get")["parameters"] = filters
+	}), serveStatistics(func(total int, byType map[string]int) (int, map[string]int) { return total, byType })))
+}
+
+// atStatistics makes an example: a request for the statistics with this query.
+func atStatistics(query string) func(good *http.Request) {
+	return func(good *http.Request) {
+		good.URL.Path = strings.Replace(good.URL.Path, "/info/v1/oauth/info/", "/funding/v3/statistics", 1)
+		good.URL.RawQuery = query
+	}
+}
+
 // serveFunders makes a wrap that describes and serves a list of funders with the number of the fundings of each; count may change the number of the funder at
 // a place of the list.
 func serveFunders(count func(place, fundings int) int) wrap {
