@@ -76,7 +76,11 @@ func boundsOf(o openapi.Operation, members openapi.Members, items [][]byte) []de
 		if !found {
 			path, found = memberInText(b.text, members)
 		}
-		if !found && !b.date {
+		switch {
+		case found:
+		case b.date && b.member == "":
+			path, found = onlyDate(members, items)
+		case !b.date:
 			path, found = numberOf(b.member, members, items)
 		}
 		if found {
@@ -85,6 +89,27 @@ func boundsOf(o openapi.Operation, members openapi.Members, items [][]byte) []de
 		}
 	}
 	return out
+}
+
+// onlyDate returns the only member whose values are days or instants, if its name says no more than that: from and to of a list of days can mean no other.
+func onlyDate(members openapi.Members, items [][]byte) (path string, ok bool) {
+	for _, member := range members {
+		isDate := false
+		for _, item := range items[:min(len(items), maxItems)] {
+			for _, value := range openapi.MemberValues(item, member) {
+				if _, err := time.Parse(time.DateOnly, value[:min(len(value), len(time.DateOnly))]); err == nil {
+					isDate = true
+				}
+			}
+		}
+		if isDate && ok {
+			return "", false
+		}
+		if isDate {
+			path, ok = member, true
+		}
+	}
+	return path, ok && slices.Contains([]string{"date", "day", "datum", "tag", "jour", "giorno"}, openapi.Joined(path))
 }
 
 // onlyMemberIn returns the only member that one of the words names.

@@ -105,7 +105,7 @@ var _ = Describe("Races at a node with a limited rate", func() {
 	})
 
 	It("find a node that keeps the client of a token request in a variable that all requests share", func() {
-		p := &paced{now: begun}
+		var p *paced
 		var mu sync.Mutex
 		shared, moments := map[time.Time]string{}, map[string]time.Time{} // the client of the latest request by moment; the moment by token
 		good := ""                                                        // the latest token of the first client
@@ -142,15 +142,20 @@ var _ = Describe("Races at a node with a limited rate", func() {
 				return false
 			}
 		})
-		log := certifyPaced(remote(n), p)
 		const list evidence.Resource = "op/listFundings"
+		var log *evidence.Log
 		confused, refused := 0, false
-		for _, n := range []int{1, 2, 3} {
-			if x, _ := log.Get(list.With(evidence.ParallelTokenCase(n))); x.Status() == http.StatusForbidden {
-				confused, refused = confused+1, true
-			}
-			if x, _ := log.Get(list.With("roleless-" + evidence.ParallelTokenCase(n))); x.Status() == http.StatusOK {
-				confused++
+		for tries := 5; confused < 2 && tries > 0; tries-- { // on a busy machine the requests of a burst may reach the node at different moments of its clock
+			p = &paced{now: begun}
+			log = certifyPaced(remote(n), p)
+			confused, refused = 0, false
+			for _, n := range []int{1, 2, 3} {
+				if x, _ := log.Get(list.With(evidence.ParallelTokenCase(n))); x.Status() == http.StatusForbidden {
+					confused, refused = confused+1, true
+				}
+				if x, _ := log.Get(list.With("roleless-" + evidence.ParallelTokenCase(n))); x.Status() == http.StatusOK {
+					confused++
+				}
 			}
 		}
 		Expect(confused).To(BeNumerically(">=", 2), "one token or two of each burst have the role of the other client")

@@ -159,6 +159,16 @@ var _ = Describe("A bound", func() {
 		Entry("not if its name fits two members", "minSum", number, "", ""),
 		Entry("not if its name fits no member", "from", day, "", ""),
 	)
+
+	It("from or to alone, is about the day of a list of days", func() {
+		o := openapi.Operation{Parameters: []openapi.Parameter{{Name: "from", In: "query", Schema: day}}}
+		days := textsOf(`[{"date":"2027-01-01","calls":["C-1"]},{"date":"2027-01-02","calls":["C-2"]}]`)
+		found := boundsOf(o, openapi.MembersOf(days), days)
+		Expect(found).To(HaveLen(1))
+		Expect(found[0].member).To(Equal("date"))
+		two := textsOf(`[{"date":"2027-01-01","opens":"2026-01-01"}]`)
+		Expect(boundsOf(o, openapi.MembersOf(two), two)).To(BeEmpty(), "it may be about the other day")
+	})
 })
 
 var _ = Describe("Values of bounds and days", func() {
