@@ -22,7 +22,7 @@ func tiePromise(text string) (word string, up bool) {
 		return "", false
 	}
 	found := regexp.MustCompile(`\b(?:equal|ties|tied|same)\b[^.;]{0,60}\b(?:by|of)\b[^.;]{0,20}\b(id)s?\b|, then (?:by )?(?:the )?(id)s?\b|` +
-		`\bbei (?:gleichstand|gleiche[mnr])\b[^.;]{0,60}\bnach\b[^.;]{0,30}\b(id|kennung)(?:s|en)?\b`).FindStringSubmatchIndex(text)
+		`\bbei (?:gleichstand|gleiche[mnr])\b[^.;]{0,60}\bnach\b[^.;]{0,30}\b(id|kennung)(?:s|en)?\b|\bgleiche (?:werte )?(?:ordne[nt]|folgen|stehen)\b[^.;]{0,30}\b(id|kennung)(?:s|en)?\b`).FindStringSubmatchIndex(text)
 	if found == nil {
 		return "", false
 	}

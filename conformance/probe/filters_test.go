@@ -80,6 +80,8 @@ var _ = Describe("The member of a filter", func() {
 			Expect(memberOf(f, openapi.MembersOf(items), items)).To(Equal("source"))
 		},
 		Entry("unknown values", "Only calls of this source. Unknown values are ignored."),
+		Entry("one of several values", "Calls of at least one of the sources that are named."),
+		Entry("one of several values, in German", "Nur Ausschreibungen in mindestens einer der genannten Regionen."),
 		Entry("empty values", "Calls of this source; an empty value is ignored."),
 		Entry("letters", "Calls of this source. Upper and lower case are ignored."),
 		Entry("letters in German", "Nur diese Quelle. Groß- und Kleinschreibung wird ignoriert."),
@@ -305,6 +307,17 @@ var _ = Describe("Two values of a filter", func() {
 		several := items([]string{"a", "b"}, []string{"b"}, []string{"c"})
 		Expect(alternativesOf(described("The kind.", ""), several, source)).To(BeEmpty())
 		Expect(alternativesOf(described("Calls of any of these kinds.", ""), several, source)).NotTo(BeEmpty())
+		Expect(alternativesOf(described("Nur Ausschreibungen in mindestens einer der genannten Regionen.", ""), several, source)).NotTo(BeEmpty())
+	})
+
+	It("are those of a member whose name is a German plural, if they are in the vocabulary of the filter", func() {
+		regions := describedFilter{filter: filter{parameter: "region"}, vocabulary: []string{"WIEN", "TIROL"}}
+		member := func(items string) string {
+			return memberOf(regions, openapi.MembersOf(textsOf(items)), textsOf(items))
+		}
+		Expect(member(`[{"regionen":["WIEN","TIROL"]},{"regionen":[]}]`)).To(Equal("regionen"))
+		Expect(member(`[{"regionen":["WIEN","Tirol"]}]`)).To(BeEmpty())
+		Expect(member(`[{"regionalart":["WIEN"]}]`)).To(BeEmpty())
 	})
 
 	It("do not hold the separator", func() {
