@@ -330,6 +330,13 @@ var _ = Describe("The choice of words and values", func() {
 		Expect(beyondASCII([]string{"Forschung", "Förderung", "Maße"})).To(HaveExactElements("Förderung"))
 		Expect(beyondASCII([]string{"Forschung", "Strasse"})).To(HaveExactElements("Forschung", "Strasse"))
 		Expect(otherCaseOf("Förderung")).To(Equal("fÖRDERUNG"))
+		Expect(wordsForCase([]string{"Initiative", "Künstlich", "Quote", "Förderquote"}, []string{"Künstlich", "Förderquote"}, draw.Seed(1).Source("test"))).To(HaveExactElements("Künstlich"))
+		var drawn []string
+		for seed := range 20 {
+			drawn = append(drawn, wordsForCase([]string{"Initiative", "Quote", "Förderquote"}, []string{"Förderquote"}, draw.Seed(seed).Source("test"))...)
+		}
+		Expect(drawn).To(ContainElements("Initiative", "Förderquote"))
+		Expect(drawn).NotTo(ContainElement("Quote"))
 		Expect(otherCaseOf("Straßeİıς")).To(Equal("sTRAßEİıς"))
 	})
 
