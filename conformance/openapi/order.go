@@ -298,7 +298,8 @@ func (m Members) SortedBy(word string) (path string, ok bool) {
 
 // amountOf returns the only member whose name has a word and words for an amount: budget.amount, budgetEur or total_budget for budget.
 func (m Members) amountOf(word string) (path string, ok bool) {
-	extra := []string{"amount", "value", "total", "sum", "min", "max", "minimum", "maximum", "in", "eur", "euro", "euros", "chf", "usd", "gbp"}
+	extra := []string{"amount", "value", "total", "sum", "min", "max", "minimum", "maximum", "in", "eur", "euro", "euros", "chf", "usd", "gbp",
+		"wert", "betrag", "summe", "gesamt", "höhe", "hoehe"}
 	word = plainName(word)
 	for _, p := range m {
 		words := Words(strings.ReplaceAll(p, ".", " "))

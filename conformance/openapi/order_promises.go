@@ -8,8 +8,10 @@ import (
 // withPromises returns an order with what the prose promises of it.
 func (o Operation) withPromises(order Order, text string) Order {
 	text = strings.ToLower(text + " " + o.Description)
-	last := strings.Contains(text, "last") && regexp.MustCompile(`\b(without|null|nulls|no|absent|missing)\b[^.;]{0,60}\blast\b`).MatchString(text)
-	order.NullsLast = last && !regexp.MustCompile(`\b(without|null|nulls|no|absent|missing)\b[^.;]{0,60}\bfirst\b`).MatchString(text)
+	const absent, fehlend = `\b(without|null|nulls|no|absent|missing)\b[^.;]{0,60}`, `\b(ohne|fehlend\w*|leere)\b[^.;]{0,60}`
+	last := strings.Contains(text, "last") || strings.Contains(text, "ende") || strings.Contains(text, "zuletzt")
+	last = last && regexp.MustCompile(absent+`\blast\b|`+fehlend+`\b(am ende|zuletzt|am schluss)\b`).MatchString(text)
+	order.NullsLast = last && !regexp.MustCompile(absent+`\bfirst\b|`+fehlend+`\b(am anfang|zuerst|vorn|voran|vorne)\b`).MatchString(text)
 	order.TieWord, order.TiesUp = tiePromise(text)
 	order.TiesByID = order.TieWord != ""
 	return order

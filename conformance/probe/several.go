@@ -156,7 +156,7 @@ func beginSeveral(r *run, o openapi.Operation, res Resource) (*reading, *unsent)
 		return nil, notApplicable("no two values of one filter select at least 3 items together")
 	}
 	res.URL = best.addTo(res.URL)
-	rd, reason := r.smallReading(o, res, best.count, severalPages, readSeveral, nil)
+	rd, reason := r.smallReading(o, res, best.count, severalPages, readSeveral, cut{})
 	if reason != nil {
 		return nil, reason
 	}
