@@ -98,12 +98,13 @@ var aboutSomeValues = sync.OnceValue(func() *regexp.Regexp {
 		`\b(paging|page|pagination|sort|sorting|unknown|other|additional|further|such) parameters? (is|are) (then |simply )?ignored\b`)
 })
 
-// aboutForm matches words that say how a value is written: its length, its letters, how many there are.
+// aboutForm matches words that say how a value is written: its length, its letters, how many there are, or that one of several is enough.
 var aboutForm = sync.OnceValue(func() *regexp.Regexp {
 	const number = `(\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|ein\w{0,2}|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf|zwanzig)`
 	const unit = `(values?|characters?|chars|letters?|digits?|words?|codes?|ids?|bytes|werte?n?|zeichen|buchstaben|ziffern|stellen|wörtern?|wort)`
 	const literal = `["'` + "\x60" + `“„]?(?-i:[A-Z0-9]{2,}\S*)`
 	return regexp.MustCompile(`(?i)\b(up to|at (least|most)|mindestens|höchstens) ` + number + ` ` + unit + `\b|` +
+		`\bat least one of (the|these|those)\b|\b(mindestens|wenigstens) eine[mnrs]? (der|dieser|davon|von)\b|` +
 		`\bregardless of (the |its |their )?((upper|lower|small|capital|mixed)([ -]?case)?( and | or |/| ))*(case|letters?|accents?|diacritics|spelling|capitali[sz]ation|white ?space|spaces?|punctuation)\b|` +
 		`\b(it|they|values?|codes?|numbers?|ids?|identifiers?) (always |must |should |can )?(starts?|begins?) with (` + literal + `|(an?|one|two|three) (\w+ )?(letters?|digits?)\b)|` +
 		`\b(er|sie|es|wert|code|nummer|kennung) beginnt (immer )?mit (` + literal + `|\S+ (buchstaben?|ziffern?)\b)|` +

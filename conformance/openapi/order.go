@@ -18,6 +18,9 @@ type Order struct {
 	Certain bool
 	// NullsLast and TiesByID are promises in prose: items without a value come last, items with equal values come in the order of their ids.
 	NullsLast, TiesByID bool
+	// TiesUp reports that the promise about ids names the ascending direction. TieWord is the word of the promise for the id.
+	TiesUp  bool
+	TieWord string
 	// InProse reports that only the description of the operation names the order.
 	InProse bool
 }
@@ -187,38 +190,6 @@ func (o Operation) orderBy(p Parameter, value, direction string) Order {
 	return o.withPromises(order, p.Description)
 }
 
-// firstKey returns the first of several keys in a value; "deadline,desc" is one.
-func firstKey(value string) string {
-	first, rest, _ := strings.Cut(value, ",")
-	if next, _, _ := strings.Cut(rest, ","); isDirection(strings.TrimSpace(next)) {
-		return first + "," + next
-	}
-	return first
-}
-
-// withPromises returns an order with what the prose promises of it.
-func (o Operation) withPromises(order Order, text string) Order {
-	text = strings.ToLower(text + " " + o.Description)
-	last := strings.Contains(text, "last") && regexp.MustCompile(`\b(without|null|nulls|no|absent|missing)\b[^.;]{0,60}\blast\b`).MatchString(text)
-	order.NullsLast = last && !regexp.MustCompile(`\b(without|null|nulls|no|absent|missing)\b[^.;]{0,60}\bfirst\b`).MatchString(text)
-	order.TiesByID = strings.Contains(text, "id") && regexp.MustCompile(`\b(equal|ties|tied|same)\b[^.;]{0,60}\b(by|of)\b[^.;]{0,20}\bids?\b|, then (by )?(the )?ids?\b`).MatchString(text)
-	return order
-}
-
-// orderInProse returns the order that the description of an operation names. It runs for each answer, and most descriptions name no order. Therefore it searches
-// for parts of words before it compiles a pattern.
-func (o Operation) orderInProse() (order Order, words string, ok bool) {
-	if text := strings.ToLower(o.Description); !strings.Contains(text, "order") && !strings.Contains(text, "orted by") {
-		return order, "", false
-	}
-	found := regexp.MustCompile(`(?i)\b(?:in (?:the )?order of|sorted by|ordered by)(?: the| their)? ([A-Za-z_]+)`).FindAllStringSubmatch(o.Description, 2)
-	if len(found) != 1 {
-		return order, "", false
-	}
-	order = o.withPromises(Order{By: Joined(found[0][1]), InProse: true}, "")
-	return order, "the described order by " + found[0][1], true
-}
-
 // A Column holds the value of a member in each item of a list, "" where an item has none.
 type Column struct {
 	Path   string
@@ -327,7 +298,8 @@ func (m Members) SortedBy(word string) (path string, ok bool) {
 
 // amountOf returns the only member whose name has a word and words for an amount: budget.amount, budgetEur or total_budget for budget.
 func (m Members) amountOf(word string) (path string, ok bool) {
-	extra := []string{"amount", "value", "total", "sum", "min", "max", "minimum", "maximum", "in", "eur", "euro", "euros", "chf", "usd", "gbp"}
+	extra := []string{"amount", "value", "total", "sum", "min", "max", "minimum", "maximum", "in", "eur", "euro", "euros", "chf", "usd", "gbp",
+		"wert", "betrag", "summe", "gesamt", "höhe", "hoehe"}
 	word = plainName(word)
 	for _, p := range m {
 		words := Words(strings.ReplaceAll(p, ".", " "))

@@ -146,8 +146,9 @@ func boundCases(o openapi.Operation) []row {
 	return out
 }
 
-// extreme returns a bound that no item fits, or else 0. Code that treats 0 or an empty result as a missing filter returns all items.
-func (b describedBound) extreme(p openapi.Parameter, values []string) string {
+// extreme returns a bound that no item fits, or else 0, or a number far beyond the data. Code that treats 0 or an empty result as a missing filter returns all
+// items.
+func (b describedBound) extreme(p openapi.Parameter, values []string, s draw.Source) string {
 	first, last := values[0], values[len(values)-1]
 	if b.date {
 		at, days := last, 1
@@ -169,7 +170,11 @@ func (b describedBound) extreme(p openapi.Parameter, values []string) string {
 	allowed := func(n float64) bool {
 		return (p.Schema.Minimum == nil || *p.Schema.Minimum <= n) && (p.Schema.Maximum == nil || *p.Schema.Maximum >= n)
 	}
-	if top, err := strconv.ParseFloat(last, 64); b.bound == atLeastBound && err == nil && top > 0 && top < 1<<31-1 {
+	top, err := strconv.ParseFloat(last, 64)
+	if far := farAmount(p, top, s); far != "" && err == nil && s.Below(4) > 0 && (b.bound == atLeastBound || s.Below(2) == 0) {
+		return far
+	}
+	if b.bound == atLeastBound && err == nil && top > 0 && top < 1<<31-1 {
 		if n := math.Floor(top) + 1; allowed(n) {
 			return strconv.FormatFloat(n, 'f', -1, 64)
 		}
@@ -178,6 +183,24 @@ func (b describedBound) extreme(p openapi.Parameter, values []string) string {
 		return "0"
 	}
 	return ""
+}
+
+// farAmount returns a number that the document allows and that is far beyond all amounts of the data, by the draw often just beyond what 32 bits can count in
+// hundredths: code that counts so wraps around. It returns "" if the document names no maximum, or a near one.
+func farAmount(p openapi.Parameter, top float64, s draw.Source) string {
+	const least, cents = 4, (1 << 31) / 100.
+	if p.Schema.Maximum == nil || top <= 0 || *p.Schema.Maximum < least*top {
+		return ""
+	}
+	low, high := least*top, min(*p.Schema.Maximum, 1<<31-1)
+	if low < cents && high > 1.5*cents && s.Below(2) == 0 {
+		low, high = cents+1, 1.5*cents
+	}
+	if low >= high {
+		return ""
+	}
+	n := math.Floor(low * math.Pow(high/low, float64(s.Below(1000))/1000))
+	return strconv.FormatFloat(max(n, math.Ceil(low)), 'f', -1, 64)
 }
 
 // isRFC3339 reports whether the year has four digits (RFC 3339 §5.6). Data may mean "no end" by 9999-12-31, and the day after it has five.
@@ -209,7 +232,7 @@ func boundValue(p openapi.Parameter, n int) chooser {
 			}
 			value = b.drawn(values, counts, room, r.source(res.Name, p.Name))
 		case 2:
-			if value = b.extreme(p, values); value == "" {
+			if value = b.extreme(p, values, r.source(res.Name, p.Name+" extreme")); value == "" {
 				return chosen{}, notApplicable("the document allows no value of %.80q that no item fits", p.Name)
 			}
 		case boundFourth:
@@ -295,16 +318,20 @@ func (b describedBound) nearMidnight(values []string) string {
 	return cmp.Or(late, early)
 }
 
-// withOffset returns a bound that is one second from a drawn moment of the data and includes it, written with the offset of a far time zone: code that
-// ignores the offset loses the item of that moment (RFC 3339 §4.2).
+// withOffset returns a bound that is one second from a drawn moment of the data, written with the offset of a far time zone: code that ignores the offset
+// loses the item of that moment, or finds it wrongly (RFC 3339 §4.2). The bound includes or excludes the moment, by the draw, because stored moments may
+// have lost their offsets, too.
 func (b describedBound) withOffset(values []string, s draw.Source) string {
 	at, err := time.Parse(time.RFC3339, values[1+s.Below(len(values)-2)])
 	if err != nil {
 		return ""
 	}
-	hours, margin := s.Between(11, 13), -time.Second
-	if b.bound == atMostBound {
-		hours, margin = -s.Between(10, 12), time.Second
+	early, margin := (b.bound == atMostBound) != (s.Below(2) == 0), time.Second // early is the local time of the bound if its offset is lost
+	hours := s.Between(11, 13)
+	if early {
+		hours = -s.Between(10, 12)
+	} else {
+		margin = -time.Second
 	}
 	return at.Add(margin).In(time.FixedZone("", hours*3600)).Format(time.RFC3339)
 }

@@ -127,10 +127,15 @@ func memberOf(f describedFilter, members openapi.Members, items [][]byte) string
 	member, own := members.Named(f.parameter)
 	if !own {
 		i := slices.IndexFunc(publishedFilters(), func(p filter) bool { return p.parameter == f.parameter })
-		if i < 0 || !members.Has(publishedFilters()[i].member) {
+		switch {
+		case i >= 0 && members.Has(publishedFilters()[i].member):
+			member = publishedFilters()[i].member
+		default:
+			member = f.pluralMember(members, items)
+		}
+		if member == "" {
 			return ""
 		}
-		member = publishedFilters()[i].member
 	}
 	if len(f.vocabulary) == 0 {
 		member = meantMember(f, member, members)

@@ -3,6 +3,7 @@ package probe
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -80,6 +81,8 @@ var _ = Describe("The member of a filter", func() {
 			Expect(memberOf(f, openapi.MembersOf(items), items)).To(Equal("source"))
 		},
 		Entry("unknown values", "Only calls of this source. Unknown values are ignored."),
+		Entry("one of several values", "Calls of at least one of the sources that are named."),
+		Entry("one of several values, in German", "Nur Ausschreibungen in mindestens einer der genannten Regionen."),
 		Entry("empty values", "Calls of this source; an empty value is ignored."),
 		Entry("letters", "Calls of this source. Upper and lower case are ignored."),
 		Entry("letters in German", "Nur diese Quelle. Groß- und Kleinschreibung wird ignoriert."),
@@ -169,6 +172,17 @@ var _ = Describe("A bound", func() {
 		two := textsOf(`[{"date":"2027-01-01","opens":"2026-01-01"}]`)
 		Expect(boundsOf(o, openapi.MembersOf(two), two)).To(BeEmpty(), "it may be about the other day")
 	})
+
+	It("by a form of the member's verb is one of that member", func() {
+		for name, want := range map[string]string{"closing_from": "closes_at", "opening_until": "openOn", "ending_before": ""} {
+			o := openapi.Operation{Parameters: []openapi.Parameter{{Name: name, In: "query", Schema: day}}}
+			found := boundsOf(o, openapi.Members{"closes_at", "openOn", "closesReason", "endorsed"}, nil)
+			Expect(found).To(HaveLen(map[bool]int{true: 1}[want != ""]))
+			if want != "" {
+				Expect(found[0].member).To(Equal(want))
+			}
+		}
+	})
 })
 
 var _ = Describe("Values of bounds and days", func() {
@@ -179,7 +193,7 @@ var _ = Describe("Values of bounds and days", func() {
 			p := openapi.Parameter{Name: name, In: "query", Schema: s}
 			b, ok := boundOf(p)
 			Expect(ok).To(BeTrue())
-			Expect(b.extreme(p, values)).To(Equal(want))
+			Expect(b.extreme(p, values, draw.Seed(1).Source("test"))).To(Equal(want))
 		},
 		Entry(nil, "maxBudget", openapi.Schema{Type: "integer", Minimum: &zero}, "0", "0", "5", "9"),
 		Entry(nil, "minBudget", number, "10", "0", "5", "9.5"),
@@ -188,6 +202,32 @@ var _ = Describe("Values of bounds and days", func() {
 		Entry("not beyond the last day of the calendar", "deadlineFrom", day, "", "2027-01-01", "9999-12-31"),
 		Entry(nil, "deadlineUntil", day, "2026-12-29", "2027-01-01T00:00:00Z", "2027-03-01T00:00:00Z"),
 	)
+
+	It("are often far beyond the data, if the document allows it", func() {
+		billion, near := 1e9, 30.0
+		for name, others := range map[string][]string{"minBudget": {"10"}, "maxBudget": {"0"}} {
+			p := openapi.Parameter{Name: name, In: "query", Schema: openapi.Schema{Type: "integer", Minimum: &zero, Maximum: &billion}}
+			b, _ := boundOf(p)
+			far, wrapped := 0, 0
+			for seed := range 100 {
+				value := b.extreme(p, []string{"0", "5", "9"}, draw.Seed(seed).Source("test"))
+				n, err := strconv.Atoi(value)
+				Expect(err).NotTo(HaveOccurred())
+				if slices.Contains(others, value) {
+					continue
+				}
+				Expect(n).To(And(BeNumerically(">=", 36), BeNumerically("<=", 1000000000)))
+				far++
+				if n > 21474836 && n < 42949673 {
+					wrapped++
+				}
+			}
+			Expect(far).To(And(BeNumerically(">", 25), BeNumerically("<", 95)))
+			Expect(wrapped).To(BeNumerically(">", 10))
+			p.Schema.Maximum = &near
+			Expect(others).To(ContainElement(b.extreme(p, []string{"0", "5", "9"}, draw.Seed(1).Source("test"))))
+		}
+	})
 
 	DescribeTable("a drawn bound leaves fewer items than fit on a page, if there is such a value",
 		func(direction bound, room int, want ...string) {
@@ -212,25 +252,28 @@ var _ = Describe("Values of bounds and days", func() {
 		}
 	})
 
-	DescribeTable("a moment is written with another offset, and lies within the bound of an item by a second",
+	DescribeTable("a moment is written with another offset, and is a second from the moment of an item",
 		func(name, item string) {
 			p := openapi.Parameter{Name: name, In: "query", Schema: openapi.Schema{Type: "string", Format: "date-time"}}
 			b, ok := boundOf(p)
 			Expect(ok).To(BeTrue())
 			at, err := time.Parse(time.RFC3339, item)
 			Expect(err).NotTo(HaveOccurred())
+			sides := map[bool]bool{}
 			for seed := range 20 {
 				value, err := time.Parse(time.RFC3339, b.withOffset([]string{item, item, item}, draw.Seed(seed).Source("test")))
 				Expect(err).NotTo(HaveOccurred())
 				dropped := time.Date(value.Year(), value.Month(), value.Day(), value.Hour(), value.Minute(), value.Second(), 0, time.UTC)
-				if b.bound == atLeastBound {
-					Expect(at.Sub(value)).To(Equal(time.Second))
+				within := value.Before(at) == (b.bound == atLeastBound)
+				sides[within] = true
+				Expect(value.Sub(at).Abs()).To(Equal(time.Second))
+				if within == (b.bound == atLeastBound) { // without its offset, the bound is far on the other side of the moment
 					Expect(dropped).To(BeTemporally(">", at.Add(6*time.Hour)))
 				} else {
-					Expect(value.Sub(at)).To(Equal(time.Second))
 					Expect(dropped).To(BeTemporally("<", at.Add(-6*time.Hour)))
 				}
 			}
+			Expect(sides).To(HaveLen(2))
 			Expect(b.withOffset([]string{"2027-01-01", "2027-01-01", "2027-01-01"}, draw.Seed(1).Source("test"))).To(BeEmpty())
 		},
 		Entry(nil, "deadlineFrom", "2027-03-31T21:59:59Z"),
@@ -315,6 +358,17 @@ var _ = Describe("Two values of a filter", func() {
 		several := items([]string{"a", "b"}, []string{"b"}, []string{"c"})
 		Expect(alternativesOf(described("The kind.", ""), several, source)).To(BeEmpty())
 		Expect(alternativesOf(described("Calls of any of these kinds.", ""), several, source)).NotTo(BeEmpty())
+		Expect(alternativesOf(described("Nur Ausschreibungen in mindestens einer der genannten Regionen.", ""), several, source)).NotTo(BeEmpty())
+	})
+
+	It("are those of a member whose name is a German plural, if they are in the vocabulary of the filter", func() {
+		regions := describedFilter{filter: filter{parameter: "region"}, vocabulary: []string{"WIEN", "TIROL"}}
+		member := func(items string) string {
+			return memberOf(regions, openapi.MembersOf(textsOf(items)), textsOf(items))
+		}
+		Expect(member(`[{"regionen":["WIEN","TIROL"]},{"regionen":[]}]`)).To(Equal("regionen"))
+		Expect(member(`[{"regionen":["WIEN","Tirol"]}]`)).To(BeEmpty())
+		Expect(member(`[{"regionalart":["WIEN"]}]`)).To(BeEmpty())
 	})
 
 	It("do not hold the separator", func() {
@@ -327,6 +381,13 @@ var _ = Describe("The choice of words and values", func() {
 		Expect(beyondASCII([]string{"Forschung", "Förderung", "Maße"})).To(HaveExactElements("Förderung"))
 		Expect(beyondASCII([]string{"Forschung", "Strasse"})).To(HaveExactElements("Forschung", "Strasse"))
 		Expect(otherCaseOf("Förderung")).To(Equal("fÖRDERUNG"))
+		Expect(wordsForCase([]string{"Initiative", "Künstlich", "Quote", "Förderquote"}, []string{"Künstlich", "Förderquote"}, draw.Seed(1).Source("test"))).To(HaveExactElements("Künstlich"))
+		var drawn []string
+		for seed := range 20 {
+			drawn = append(drawn, wordsForCase([]string{"Initiative", "Quote", "Förderquote"}, []string{"Förderquote"}, draw.Seed(seed).Source("test"))...)
+		}
+		Expect(drawn).To(ContainElements("Initiative", "Förderquote"))
+		Expect(drawn).NotTo(ContainElement("Quote"))
 		Expect(otherCaseOf("Straßeİıς")).To(Equal("sTRAßEİıς"))
 	})
 

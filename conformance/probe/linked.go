@@ -314,7 +314,7 @@ func beginCombined(r *run, o openapi.Operation, res Resource) (*reading, *unsent
 			query = append(query, pair{q[0], q[1]})
 		}
 	}
-	rd, reason := r.smallReading(o, res, most, combinedPages, readCombined, nil, query...)
+	rd, reason := r.smallReading(o, res, most, combinedPages, readCombined, cut{}, query...)
 	if reason != nil {
 		return nil, reason
 	}

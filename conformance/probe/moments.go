@@ -173,7 +173,14 @@ func boundMember(name string, date bool, members openapi.Members) (path string, 
 	if utf8.RuneCountInString(name) < shortest {
 		return "", false
 	}
-	return onlyMember(members, func(own string) bool { return strings.HasSuffix(openapi.Joined(own), name) })
+	if path, found = onlyMember(members, func(own string) bool { return strings.HasSuffix(openapi.Joined(own), name) }); found {
+		return path, true
+	}
+	stem, inflected := strings.CutSuffix(name, "ing") // closing bounds closesAt
+	return onlyMember(members, func(own string) bool {
+		rest, begins := strings.CutPrefix(withoutTimeWords(own), stem)
+		return inflected && begins && slices.Contains([]string{"", "s", "e", "es", "ed"}, rest)
+	})
 }
 
 // memberInText returns the only member that a description names as code does: by its path, or by a name of several words, such as maximumGrant.

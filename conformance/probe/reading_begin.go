@@ -47,16 +47,16 @@ func beginSmall(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
 	case !cursors && r.readingOf(readingName{res.Name, readWhole}) == nil:
 		return nil, notApplicable("the list without parameters is the whole list, and its pages were read")
 	}
-	return r.smallReading(o, res, n, smallPages-2, readSmall, r.columnsAt(res.Name).ties())
+	return r.smallReading(o, res, n, smallPages-2, readSmall, cut{ties: r.columnsAt(res.Name).ties()})
 }
 
 // smallReading prepares a reading of n items in at most this many pages. It draws a size with which pages end at ties, which are places between items with
 // equal values, because a cursor that contains only the value loses items there.
-func (r *run) smallReading(o openapi.Operation, res Resource, n, pages int, purpose string, ties []int, query ...pair) (*reading, *unsent) {
+func (r *run) smallReading(o openapi.Operation, res Resource, n, pages int, purpose string, at cut, query ...pair) (*reading, *unsent) {
 	p, sized := r.size(o)
 	least := (n + pages - 1) / pages
 	size := least + r.source(res.Name, purpose).Below(max(1, n/3-least+1))
-	if best := sizeAtTies(ties, least, n, r.source(res.Name, purpose+" ties")); best > 0 && sized && atLeast(p.Schema, best) == best {
+	if best := sizeAtTies(at, least, n, r.source(res.Name, purpose+" ties")); best > 0 && sized && atLeast(p.Schema, best) == best {
 		size = best
 	}
 	switch {
@@ -87,7 +87,7 @@ func beginFiltered(r *run, o openapi.Operation, res Resource) (*reading, *unsent
 	if count < 2 {
 		return nil, notApplicable("no filter leaves several items, and leaves some out")
 	}
-	rd, reason := r.smallReading(o, res, count, filteredPages-1, readFiltered, nil, pair{best.parameter, best.value})
+	rd, reason := r.smallReading(o, res, count, filteredPages-1, readFiltered, cut{}, pair{best.parameter, best.value})
 	if reason != nil {
 		return nil, reason
 	}
@@ -224,7 +224,7 @@ func beginSorted(k int) beginReading {
 		if _, found := columns.sortedBy(by.value); !found && !openapi.IsSortName(by.name) {
 			return nil, notApplicable("%.80q names no member of the items, so it may not be an order", by.value)
 		}
-		rd, reason := r.smallReading(o, res, n, sortPages-2, sortName(k), columns.tiesBy(by.value), query...)
+		rd, reason := r.smallReading(o, res, n, sortPages-2, sortName(k), columns.cutBy(by.value), query...)
 		if reason != nil {
 			return nil, reason
 		}

@@ -203,6 +203,22 @@ func beyondASCII(words []string) []string {
 	return out
 }
 
+// wordsForCase returns the words for a search in another case: those beyond ASCII with the letter i, or else, by the draw, those beyond ASCII or those with an
+// i. Code that uses the rules of Turkish does not find an i by its capital letter.
+func wordsForCase(all, beyond []string, s draw.Source) []string {
+	withI := func(words []string) []string {
+		return slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !strings.ContainsAny(word, "iI") })
+	}
+	both, some := withI(beyond), withI(all)
+	switch {
+	case len(both) > 0:
+		return both
+	case len(some) > 0 && s.Below(2) == 0:
+		return some
+	}
+	return beyond
+}
+
 // otherCaseOf changes the case of the letters of a word. Letters whose other case depends on language or place, such as ß, dotted and dotless i and the
 // final sigma, stay as they are.
 func otherCaseOf(word string) string {
@@ -239,7 +255,10 @@ func search(p openapi.Parameter, n int) chooser {
 			titles := r.facts.titles[res.Name]
 			r.facts.mu.Unlock()
 			words, titleOf := rareWords(titles, way.kind == "later-word")
-			words = beyondASCII(words)
+			rare := words
+			if words = beyondASCII(rare); way.kind == "other-case" {
+				words = wordsForCase(rare, words, s)
+			}
 			if len(words) == 0 {
 				return chosen{}, notApplicable("no title has a word that others lack")
 			}

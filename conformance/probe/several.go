@@ -108,7 +108,7 @@ func newAlternatives(f describedFilter, first, second condition) alternatives {
 // meansAnyOf reports whether an item with one of the requested values must match. It must if the document says so, or if no item has several values in the
 // member. Otherwise a node may require all of the requested values.
 func (f describedFilter) meansAnyOf(items []item) bool {
-	if regexp.MustCompile(`(?i)\b(any|either|one) of\b|\bat least one\b|\bor\b`).MatchString(f.text) {
+	if regexp.MustCompile(`(?i)\b(any|either|one) of\b|\bat least one\b|\bor\b|\b(mindestens|wenigstens) eine[mnrs]?\b|\beine[mnrs]? (der|dieser|davon|von)\b|\boder\b`).MatchString(f.text) {
 		return true
 	}
 	for _, i := range items {
@@ -156,7 +156,7 @@ func beginSeveral(r *run, o openapi.Operation, res Resource) (*reading, *unsent)
 		return nil, notApplicable("no two values of one filter select at least 3 items together")
 	}
 	res.URL = best.addTo(res.URL)
-	rd, reason := r.smallReading(o, res, best.count, severalPages, readSeveral, nil)
+	rd, reason := r.smallReading(o, res, best.count, severalPages, readSeveral, cut{})
 	if reason != nil {
 		return nil, reason
 	}
@@ -165,4 +165,32 @@ func beginSeveral(r *run, o openapi.Operation, res Resource) (*reading, *unsent)
 		rd.given[name] = value
 	}
 	return rd, nil
+}
+
+// pluralMember returns the only member whose name is the filter's with an ending of German plurals, such as regionen for region, and whose values are all in
+// the filter's vocabulary.
+func (f describedFilter) pluralMember(members openapi.Members, items [][]byte) string {
+	if len(f.vocabulary) < 2 || slices.Contains(f.vocabulary, "true") {
+		return ""
+	}
+	var found []string
+	for _, member := range members {
+		ending, begins := strings.CutPrefix(openapi.Joined(member), openapi.Joined(f.parameter))
+		if !begins || !slices.Contains([]string{"e", "n", "en", "er", "nen"}, ending) {
+			continue
+		}
+		fits := true
+		for _, item := range items[:min(len(items), maxItems)] {
+			for _, value := range openapi.MemberValues(item, member) {
+				fits = fits && slices.Contains(f.vocabulary, value)
+			}
+		}
+		if fits {
+			found = append(found, member)
+		}
+	}
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0]
 }

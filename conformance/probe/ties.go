@@ -179,25 +179,64 @@ func tiesIn(values []string) []int {
 	return out
 }
 
-// sizeAtTies draws one of the page sizes, from least to below n, with which the most pages end at ties. It returns 0 if no page can end at a tie.
-func sizeAtTies(ties []int, least, n int, s draw.Source) int {
+// A cut is what is known about the places at which pages may end.
+type cut struct {
+	ties   []int   // between items with equal values
+	absent [][]int // between items without a value, for lists with these items last and for lists with them first
+}
+
+// cutBy returns the places in the list in the order that a value of a sort parameter names.
+func (c columns) cutBy(order string) cut {
+	out := cut{ties: c.tiesBy(order)}
+	path, found := c.sortedBy(order)
+	if !found {
+		return out
+	}
+	n, absent := len(c[path]), 0
+	for _, value := range c[path] {
+		if value == "" {
+			absent++
+		}
+	}
+	if absent < 2 || absent == n {
+		return out
+	}
+	var last, first []int
+	for i := 1; i < absent; i++ {
+		last, first = append(last, n-absent+i), append(first, i)
+	}
+	out.absent = [][]int{last, first}
+	return out
+}
+
+// sizeAtTies draws one of the page sizes, from least to below n, with which the most pages end at ties. It prefers sizes with which a page ends among items
+// without a value, because a comparison with null in the condition for the next page loses the rest. It returns 0 if no page can end at a tie.
+func sizeAtTies(at cut, least, n int, s draw.Source) int {
 	var best []int
-	most := 0
-	for size := max(1, least); size < n; size++ {
+	most, mostAbsent := 0, 0
+	hitsOf := func(size int, places []int) int {
 		hits := 0
 		for end := size; end < n; end += size {
-			if _, tie := slices.BinarySearch(ties, end); tie {
+			if _, hit := slices.BinarySearch(places, end); hit {
 				hits++
 			}
 		}
+		return hits
+	}
+	for size := max(1, least); size < n; size++ {
+		hits, absent := hitsOf(size, at.ties), 0
+		for _, places := range at.absent {
+			absent += min(1, hitsOf(size, places))
+		}
 		switch {
-		case hits > most:
-			best, most = []int{size}, hits
-		case hits == most && hits > 0:
+		case hits+absent == 0:
+		case absent > mostAbsent, absent == mostAbsent && hits > most:
+			best, most, mostAbsent = []int{size}, hits, absent
+		case absent == mostAbsent && hits == most:
 			best = append(best, size)
 		}
 	}
-	if most == 0 {
+	if len(best) == 0 {
 		return 0
 	}
 	return draw.One(s, best...)

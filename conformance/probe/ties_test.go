@@ -52,8 +52,23 @@ var _ = Describe("Ties of a list", func() {
 
 	It("decide the size of pages", func() {
 		s := draw.Seed(1).Source("test")
-		Expect(sizeAtTies([]int{10, 11, 20}, 9, 60, s)).To(Equal(10))
-		Expect(sizeAtTies([]int{7}, 9, 60, s)).To(BeZero())
-		Expect(sizeAtTies(nil, 1, 60, s)).To(BeZero())
+		Expect(sizeAtTies(cut{ties: []int{10, 11, 20}}, 9, 60, s)).To(Equal(10))
+		Expect(sizeAtTies(cut{ties: []int{7}}, 9, 60, s)).To(BeZero())
+		Expect(sizeAtTies(cut{}, 1, 60, s)).To(BeZero())
+	})
+
+	It("let a page end among items without a value, if some have none", func() {
+		values := make([]string, 0, 60)
+		for i := range 60 {
+			values = append(values, []string{"5", "7", "5", ""}[i%4]) // 15 have none
+		}
+		at := columns{"rank": values}.cutBy("-rank")
+		for seed := range 20 {
+			size := sizeAtTies(at, 9, 60, draw.Seed(seed).Source("test"))
+			lastEnd := (59 / size) * size
+			Expect(lastEnd).To(BeNumerically(">", 45), "the items without a value are last: %d", size)
+			Expect(size).To(BeNumerically("<", 15), "or first")
+		}
+		Expect(columns{"rank": {"5", "", "4"}}.cutBy("rank").absent).To(BeEmpty())
 	})
 })

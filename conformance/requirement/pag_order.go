@@ -244,10 +244,8 @@ func findMisorder(e Evidence, s sequence, order openapi.Order, words string) (j 
 	case place == openapi.AbsentFirst && order.NullsLast && !mayStartLater(s):
 		return s.failed(e, 0, "with "+words+", items without "+clip(c.Path)+" come first, and the document says that they come last", "items without a value last", "no "+clip(c.Path)), true
 	}
-	if member := e.identityMember(); order.TiesByID && order.By != member {
-		if i := misplacedTie(s.items, c, member); i >= 0 {
-			return s.failed(e, i, "with "+words+", items with equal "+clip(c.Path)+" are not in the order of their ids, although the document promises that order", "equal values in the order of their ids", quote(e.identity(s.items[i]))), true
-		}
+	if order.TiesByID && order.By != e.identityMember() {
+		return findMisplacedTie(e, s, c, order, words)
 	}
 	return Judgement{}, false
 }
@@ -269,26 +267,6 @@ func absentAt(c openapi.Column) int {
 		}
 	}
 	return slices.Index(c.Values, "")
-}
-
-// misplacedTie returns the index of an item that is out of order among items with equal values. Their ids may all ascend or all descend: then it returns -1.
-func misplacedTie(items [][]byte, c openapi.Column, identity string) int {
-	ids, ok := openapi.ColumnOf(items, identity)
-	if !ok || !ids.Exact() {
-		return -1
-	}
-	firstMisplaced := func(down bool) int {
-		for i := 1; i < len(items); i++ {
-			if c.Equal(i-1, i) && ids.Pair(i).Misplaced(down) >= 0 {
-				return i
-			}
-		}
-		return -1
-	}
-	if firstMisplaced(true) < 0 {
-		return -1
-	}
-	return firstMisplaced(false)
 }
 
 // judgeMisplacedItem judges an item that comes out of order. isFault is true for numbers and times. Languages sort texts in different ways, so misplaced
