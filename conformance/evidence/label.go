@@ -265,6 +265,9 @@ func ParallelTokenRequests() [][]Label {
 	return out
 }
 
+// BesideLock is the token request of the first client right after the spare client was locked out for its wrong secrets.
+const BesideLock Label = "token.beside-lock"
+
 // LoneTokenRequest is the token request after [ParallelTokenRequests].
 const LoneTokenRequest Label = "token.alone"
 

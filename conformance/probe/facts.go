@@ -127,6 +127,13 @@ func (f *facts) issueOf(t Token) issue {
 	return f.issues[t.Value]
 }
 
+// handsOutAgain reports whether the first token of the run, or the newest one, came more than once.
+func (f *facts) handsOutAgain() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.issues[f.first.Value].times > 1 || f.issues[f.tokens[AccessToken].Value].times > 1
+}
+
 // token returns the newest token of that name, or the zero token.
 func (f *facts) token(name string) Token {
 	f.mu.Lock()

@@ -2,12 +2,14 @@ package probe
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 
 	"github.com/rin-network/rin/conformance/draw"
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/recorder"
+	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
 // This file calls the list with other tokens than the session token. Some were requested for two clients at the same time: a server that keeps the client of
@@ -72,12 +74,32 @@ func requestInParallel(burst []evidence.Label, words func(evidence.Label) string
 			if l.Resource() == evidence.TokenEndpoint {
 				q = TokenRequest(r.Target, ClientSecret, Credentialed(r.Target.Credentials)...)
 			}
-			q.Label, q.Words, q.Limit, q.NoRetry = l, words(l), limitOf(l), true
+			q.Label, q.Words, q.Limit, q.NoRetry, q.Verify = l, words(l), limitOf(l), true, r.verifyIssued
 			requests = append(requests, q)
 		}
 		requests[0].Beside = requests[1:]
 		return requests[0], nil
 	}
+}
+
+// verifyIssued verifies the token of an answer with the published keys. It returns nil if they have no key with the kid of the token, because the keys may
+// have changed since.
+func (r *run) verifyIssued(body []byte) *evidence.Verification {
+	var answer struct {
+		Token string `json:"access_token"`
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		return nil
+	}
+	t, isJWT := tokenforge.Read(answer.Token)
+	if !isJWT || !tokenforge.Asymmetric(t.Algorithm()) || t.KeyID() == "" {
+		return nil
+	}
+	keys := r.facts.issuerFacts().keys
+	if !slices.ContainsFunc(keys, func(k tokenforge.Published) bool { return k.ID == t.KeyID() }) {
+		return nil
+	}
+	return tokenforge.VerifyWith(answer.Token, r.Redactor.Secret(AccessToken, answer.Token), keys)
 }
 
 // sentBeside says why a request was not sent at the same time as another one. If the request was sent, its label has ended, and the reason is ignored.

@@ -21,9 +21,9 @@ func tokenFamilies() []row {
 		{Label: "token-spare.ok", Words: "the token request of the client that may be locked out", Plan: in(stageSpare, stageTokens).onlyIf(withSpare), Send: spareTokenRequest, Learn: keepTokenAs(SpareAccessToken)},
 	}, spareClient().byBasic(spare))
 	for _, k := range wrongSecrets() {
-		out = append(out, row{Label: evidence.SpareClient.With(k.kind), Words: k.words, Family: evidence.WrongSecrets, Plan: spare, Send: wrongSecretRequest(k)})
+		out = append(out, row{Label: evidence.SpareClient.With(k.kind), Words: k.words, Family: evidence.WrongSecrets, Plan: spare, Send: wrongSecretRequest(k), Learn: keepTokenAtLimit})
 	}
-	return out
+	return append(out, row{Label: evidence.BesideLock, Words: "while another client is locked out", Plan: spare.onDemand(), Send: sentAtLimit})
 }
 
 // stageSpare is the stage of the token of the client that may be locked out.
@@ -301,8 +301,29 @@ func wrongSecretRequest(k secretKind) sender {
 		if len(wrong) >= concealedLength {
 			f.conceal = map[string]string{WrongSecret: wrong}
 		}
-		return r.request(f), nil
+		q := r.request(f)
+		if document := r.node.Document; document != nil && document.LocksOneClient() {
+			beside := r.request(r.goodForm())
+			beside.Label, beside.Words = evidence.BesideLock, "while another client is locked out"
+			q.AtLimit = &beside
+		}
+		return q, nil
 	}
+}
+
+// keepTokenAtLimit keeps the token that the first client got while the spare client was locked out.
+func keepTokenAtLimit(r *run, _ evidence.Resource, a recorder.Answer) {
+	if a.AtLimit == nil {
+		return
+	}
+	if t, ok := ReadToken(*a.AtLimit, r.Clock()); ok {
+		r.facts.keep(AccessToken, t)
+	}
+}
+
+// sentAtLimit says why [evidence.BesideLock] was not sent. If it was sent beside a wrong secret, its label has ended, and the reason is ignored.
+func sentAtLimit(context.Context, *run, evidence.Resource) (recorder.Request, *unsent) {
+	return recorder.Request{}, notApplicable("it is sent only if the document says that wrong secrets lock out one client, and the node did so")
 }
 
 // spareBanned returns the label of a request of the spare client that was limited or banned.

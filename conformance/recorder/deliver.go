@@ -149,6 +149,9 @@ func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome
 		case req.Once:
 			return o
 		case o.isOverloaded(): // the limit answers before anything else is checked
+			if req.AtLimit != nil && o.atLimit == nil && o.status() == http.StatusTooManyRequests && r.Slowdown().Refusals == 1 {
+				o.atLimit = r.sendAtLimit(ctx, *req.AtLimit)
+			}
 			if o.refused == MaxTooMany || req.NoRetry && o.refused == MaxTooManyOnce {
 				return o
 			}
@@ -167,6 +170,13 @@ func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome
 			return o
 		}
 	}
+}
+
+// sendAtLimit sends a request during the pause that the node asked for. It is one request, whose answer shows whom the limit concerns.
+func (r *Recorder) sendAtLimit(ctx context.Context, req Request) *Answer {
+	req.Once = true
+	answer := r.send(ctx, req, func() {})
+	return &answer
 }
 
 // status returns the status of the answer, or 0.

@@ -121,6 +121,7 @@ type outcome struct {
 	presented *evidence.TokenFacts
 	attempts  int
 	refused   int // attempts that the node refused for load
+	atLimit   *Answer
 	started   time.Time
 	duration  time.Duration
 }
@@ -132,10 +133,10 @@ func (r *Recorder) record(req Request, o outcome) Answer {
 		Attempts: o.attempts, Started: o.started, Duration: o.duration,
 		Presented: o.presented,
 	}
-	var answer Answer
+	answer := Answer{AtLimit: o.atLimit}
 	if o.reply != nil {
 		x.Response = o.reply.response()
-		answer = Answer{Status: o.reply.status, Header: o.reply.header, Body: o.reply.body}
+		answer = Answer{Status: o.reply.status, Header: o.reply.header, Body: o.reply.body, AtLimit: o.atLimit}
 	}
 	if req.Issues != "" && o.reply != nil {
 		answer.Token = r.conceal(req, &x, o.reply.body)
@@ -327,6 +328,9 @@ type Request struct {
 	Annotate func(evidence.Exchange) []evidence.SchemaFindings
 	// Beside are requests to send at the same time, fewer than [Recorder.Burst] says. If Burst returns less when their turn comes, they are not sent.
 	Beside []Request
+	// AtLimit is a request to send once and at once, in the pause that begins when the node answers this request with 429. It is sent only if that is the first
+	// refusal for load of the run.
+	AtLimit *Request
 }
 
 // AnonymousGet returns a request for JSON without a token. It follows one redirect on its origin.
@@ -343,6 +347,8 @@ type Answer struct {
 	Token string
 	// Beside are the answers to the requests that were sent at the same time, in their order; none if they were not sent.
 	Beside []Answer
+	// AtLimit is the answer to the request of that name; nil if it was not sent.
+	AtLimit *Answer
 	// Exchange is the exchange as recorded, redacted.
 	Exchange evidence.Exchange
 }

@@ -60,6 +60,23 @@ var _ = Describe("Repetition", func() {
 		}),
 	)
 
+	It("sends the request for the limit once, in the pause after the first 429", func() {
+		r := newFixture()
+		beside := recorder.Request{Label: "token.beside-lock", URL: serve(answers(status(429), status(429))).URL}
+		a := r.send(recorder.Request{URL: serve(answers(status(429, "Retry-After", "7"), status(429, "Retry-After", "7"), text("good"))).URL, AtLimit: &beside})
+		Expect(a.OK()).To(BeTrue())
+		Expect(a.AtLimit.Status).To(Equal(429))
+		Expect(r.recorder.Sent()).To(Equal(4))
+		Expect(r.slept).To(HaveLen(2))
+	})
+
+	It("sends no request for the limit without a 429", func() {
+		r := newFixture()
+		a := r.send(recorder.Request{URL: serve(text("good")).URL, AtLimit: &recorder.Request{URL: serve(status(500)).URL}})
+		Expect(a.AtLimit).To(BeNil())
+		Expect(r.recorder.Sent()).To(Equal(1))
+	})
+
 	It("obeys Retry-After of a 429, halves rate and concurrency, and keeps only the last attempt", func() {
 		r := newFixture(func(o *recorder.Options) { o.Rate = 4 })
 		date := r.now.Add(17 * time.Second).Format(http.TimeFormat)

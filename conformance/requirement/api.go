@@ -19,7 +19,7 @@ func describedOperations() []Requirement {
 		Source:   NET("R1").And(NET("R15")),
 		Quote:    "Each node exposes endpoints described by a machine-readable API specification file.",
 		Probe:    "Each GET operation of the document with a token and default parameters, and once more with each of several values that the document allows: from the enum of a parameter, at its bounds, of its shortest and longest length. Where the schema allows any text, also cursors that decode to something else, quotes, patterns and very long texts. The list is called with a token that was requested by HTTP Basic, or in another way. At the end two clients request tokens at the same time, and the list is called with each of them.",
-		Forgives: "A documented status other than 2xx, such as 403 of an administrator's operation and 410 for a record that is gone, 404 and 501 with a warning; info, list and detail need a 2xx. 403 that is not documented, for a missing privilege (a warning); a documented refusal of an allowed value, since parameters may depend on each other (a warning); 404 for an id that nobody has; a refusal of a text that means nothing to the node; operations that need a value which nobody knows are left out; 401 for a token that was requested at the same time as others, since a server may accept only the newest token. What the document does not allow is judged by PAG-06.",
+		Forgives: "A documented status other than 2xx, such as 403 of an administrator's operation and 410 for a record that is gone, 404 and 501 with a warning; info, list and detail need a 2xx. 403 that is not documented, for a missing privilege (a warning); a documented refusal of an allowed value, since parameters may depend on each other (a warning); 404 for an id that nobody has; a refusal of a text that means nothing to the node; operations that need a value which nobody knows are left out; 401 for a token that was requested at the same time as others, since a server may accept only the newest token, unless an older token of the client is accepted, more tokens of a client lived at once before, or the published key does not verify the refused one. What the document does not allow is judged by PAG-06.",
 		Fix:      "Route every path that the document describes, under the path of its servers entry, or take it out of the document. Behind a proxy check the prefix: Spring server.servlet.context-path or server.forward-headers-strategy; nginx: the URI part of proxy_pass.",
 		Breaks:   "One described operation gives 404.",
 		Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
@@ -77,6 +77,7 @@ func judgeOperations(e Evidence) Judgement {
 	parts = append(parts, judgeAllowedValues(e)...)
 	parts = append(parts, ordinaryFailures(e)...)
 	parts = append(parts, judgeParallelTokens(e)...)
+	parts = append(parts, judgeLostParallelTokens(e)...)
 	parts = append(parts, judgeOtherWay(e)...)
 	j := gather(parts...)
 	if infoFailed && (j.Outcome == Pass || len(parts) == 0) {
@@ -173,7 +174,7 @@ func judgePlainCall(e Evidence, r evidence.Resource, x evidence.Exchange) Judgem
 const ownClientHint = "take the client, the role and the audience of a token from its own token request: a variable that all requests share holds those of another client if two clients request tokens at the same time"
 
 // judgeParallelTokens finds tokens of the client that lack the role because another client requested a token at the same time. A token that was requested
-// alone must have the role. A 401 is not a fault, because a server may accept only the newest token of a client.
+// alone must have the role. [judgeLostParallelTokens] judges a 401.
 func judgeParallelTokens(e Evidence) []Judgement {
 	var parts []Judgement
 	good := e.exchange(e.Roles.List.With("lone-token"))

@@ -17,7 +17,7 @@ func forgeries() []Requirement {
 			Level: Recommended, Gate: Advice, Profile: Full,
 			Source:   RFC(8414, "2").And(RFC(7515, "5.2")),
 			Quote:    "The referenced document contains the signing key(s) the client uses to validate signatures from the authorization server.",
-			Probe:    "The key set that the metadata names as jwks_uri, fetched once more if it lacks the key of the token, and again if it lacks the kid of another token of the run. No object of the key set repeats a member name.",
+			Probe:    "The key set that the metadata names as jwks_uri, fetched once more if it lacks the key of the token, and again if it lacks the kid of another token of the run. The tokens that two clients request at the same time are verified, too. No object of the key set repeats a member name.",
 			Forgives: "Opaque tokens; no metadata; tokens signed with a symmetric key; keys that were just rotated, unless tokens of the old and the new key alternate. Keys on another origin are fetched only with --allow-origin.",
 			Fix:      "Publish every key that signs tokens, with its kid, before it is used, and keep old ones until their last token has expired. Behind a proxy that caches the key set, let it do so for minutes only.",
 			Breaks:   "The key set lacks the kid of the token.",
@@ -116,6 +116,12 @@ func judgeVerification(e Evidence) Judgement {
 		return expect(x, "each member once (RFC 8259 §4)").failed("parsers disagree on the key set: "+e.repeatedIn(x), e.repeatedIn(x))
 	case !v.Verified:
 		return want.failed("the published keys do not verify the token: "+clip(v.Why), evidence.Count(v.Keys, "key")+", but none fits")
+	}
+	for _, l := range parallelTokenRequests() {
+		if x, sent := e.Get(l); sent && isTokenAnswer(x) && x.Verification != nil && !x.Verification.Verified {
+			return expect(x, "a signature that the published key verifies, as that of other tokens").
+				failed("a token that was requested at the same time as others has a broken signature: "+clip(x.Verification.Why), "a signature that no key verifies").Hinting(signingHint)
+		}
 	}
 	return judgeSigners(e, t)
 }

@@ -89,7 +89,7 @@ func allowedTokens() []evidence.Label {
 	return slices.Concat(
 		atToken(evidence.OK, "ok-after-wrong-secret", "ok-after-id-only", "ok-after-form", "repeat-1", "repeat-2", "repeat-3",
 			"basic", "basic-unencoded", "basic-percent-encoded", "basic-empty-secret", "unknown-parameter", "empty-scope", "percent-encoded", "to-expire", "throw-away", "later", "to-revoke", "to-revoke-later", "to-revoke-hinted"),
-		parallelTokenRequests(), repeatedLabels(), atToken("unknown-scope", "secret-in-url", "get-basic", "query-parameters", "query-unknown-client"),
+		parallelTokenRequests(), []evidence.Label{evidence.BesideLock}, repeatedLabels(), atToken("unknown-scope", "secret-in-url", "get-basic", "query-parameters", "query-unknown-client"),
 		otherClientsByBasic(), scopeLabels(),
 		[]evidence.Label{evidence.SecondClient.With(evidence.OK), evidence.SecondClient.With("ok-after-wrong-secret"), evidence.OtherClient.With(evidence.OK), evidence.SpareClient.With(evidence.OK),
 			evidence.StagingEndpoint.With(evidence.OK), evidence.StagingClient, evidence.RecordedToken.With(evidence.OK), evidence.SecondClient.With("role-requested"), evidence.OtherClient.With("resource")},

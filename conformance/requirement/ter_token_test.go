@@ -19,7 +19,7 @@ var _ = Describe("A token in the answer of a token endpoint", func() {
 		"token.ok", "token.ok-after-wrong-secret", "token.ok-after-id-only", "token.ok-after-form", "token.repeat-1", "token.repeat-2", "token.repeat-3",
 		"token.basic", "token.basic-unencoded", "token.basic-percent-encoded", "token.basic-empty-secret", "token.unknown-parameter", "token.empty-scope", "token.percent-encoded", "token.to-expire", "token.throw-away", "token.later", "token.to-revoke-hinted",
 		"token.unknown-scope", "token.repeated-grant-type", "token.repeated-client-id", "token.repeated-client-secret", "token.repeated-scope", "token.secret-in-url", "token.get-basic", "token.query-parameters", "token.query-unknown-client",
-		"token.parallel-1-1", "token2.parallel-1-2", "token.parallel-1-3", "token2.parallel-2-1", "token.parallel-2-2", "token2.parallel-2-3", "token.alone",
+		"token.parallel-1-1", "token2.parallel-1-2", "token.parallel-1-3", "token2.parallel-2-1", "token.parallel-2-2", "token2.parallel-2-3", "token.alone", "token.beside-lock",
 		"token.scope-known", "token.scope-more", "token.scope-two", "token2.scope-known", "token2.scope-more", "token2.scope-two",
 		"token2.ok", "token2.ok-after-wrong-secret", "token2.basic", "token2.basic-unencoded",
 		"token2.role-requested", "token-other.resource", // BRR-18 and ISO-03 judge them

@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -218,7 +219,7 @@ const roundingTolerance = 3
 
 // repeatedStatement is a token that came twice, the second time with an expires_in that ends later than the first one.
 type repeatedStatement struct {
-	first, again evidence.Exchange
+	again        evidence.Exchange
 	hasExp       bool          // the token says itself when it expires
 	elapsed      time.Duration // between the two answers
 	stated, left float64       // expires_in of the first and of the second answer
@@ -226,24 +227,41 @@ type repeatedStatement struct {
 
 // repeatedStatements finds tokens that came again although expires_in is not smaller by the time between the two answers.
 func repeatedStatements(e Evidence) []repeatedStatement {
-	first := map[string]evidence.Exchange{}
+	first := map[string]statement{}
 	var out []repeatedStatement
 	for _, x := range e.sweep().tokens {
 		facts, _ := tokenFacts(x)
 		before, known := first[facts.Fingerprint]
 		if !known {
-			first[facts.Fingerprint] = x
+			before, known = renewalBefore(x, facts.Fingerprint)
+		}
+		stated, isStated := statedLife(x)
+		if !known {
+			first[facts.Fingerprint] = statement{at: x.Started.Add(x.Duration), life: stated, known: isStated}
 			continue
 		}
-		stated, isStated := statedLife(before)
-		left, isLeft := statedLife(x)
-		r := repeatedStatement{first: before, again: x, elapsed: x.Started.Sub(before.Started.Add(before.Duration)), stated: stated, left: left}
+		r := repeatedStatement{again: x, elapsed: x.Started.Sub(before.at), stated: before.life, left: stated}
 		r.hasExp, _ = expiryClaims(x)
-		if isStated && isLeft && r.elapsed.Seconds()-(stated-left) > roundingTolerance {
+		if before.known && isStated && r.elapsed.Seconds()-(r.stated-r.left) > roundingTolerance {
 			out = append(out, r)
 		}
 	}
 	return out
+}
+
+// statement is the lifetime that an answer states.
+type statement struct {
+	at    time.Time // when the answer came
+	life  float64   // expires_in
+	known bool
+}
+
+// renewalBefore returns what the run kept of the renewal that brought the token before; renewals are not recorded.
+func renewalBefore(x evidence.Exchange, fingerprint string) (statement, bool) {
+	at, err := time.Parse(time.RFC3339Nano, x.Given["obtained"])
+	life, errLife := strconv.ParseFloat(x.Given["stated"], 64)
+	ok := err == nil && errLife == nil && life > 0 && x.Given["token"] == fingerprint
+	return statement{at, life, ok}, ok
 }
 
 // statedLife returns expires_in of an answer; ok is false if expires_in is not usable.

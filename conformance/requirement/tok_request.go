@@ -71,12 +71,12 @@ func tokenRequests() []Requirement {
 			Level: Recommended, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.1").AsDerived(),
 			Quote:    "For example, the value \"3600\" denotes that the access token will expire in one hour from the time the response was generated.",
-			Probe:    "Three token requests in sequence, then, when all other tokens of the client were issued, a call of the protected resource with the first token of the run. If a token comes again, expires_in must be the rest of its life: with --wait, a call after its first stated end shows whether it lives on. With --wait also a call with the token in use a few seconds before its stated end. At the end come two bursts of three token requests, by two clients at the same time, and then one request alone.",
+			Probe:    "Three token requests in sequence, then, when all other tokens of the client were issued, a call of the protected resource with the first token of the run. If a token comes again, expires_in must be the rest of its life: with --wait, a call after its first stated end shows whether it lives on. With --wait also a call with the token in use a few seconds before its stated end. At the end come two bursts of three token requests, by two clients at the same time, and then one request alone. If the document says that wrong secrets lock out their client, a good request of the first client follows at once when the client that may be locked out (--spare-client-id) is.",
 			Forgives: "The same token several times while it is valid. Rate limits leave it inconclusive. For requests at the same time: 429, 503, and failures in only one of the two bursts, which may be chance. The bursts are not sent if the operator lowers the rate below two requests a second or sends one request at a time, or once the node has refused requests because of its load.",
 			Fix:      "Issue tokens independently of each other and let each live until its own expiry: the network's known client fetches a token for every page it reads. Let token requests at the same time wait for the database, not fail.",
 			Breaks:   "Issuing a token revokes the one before.",
 			Needs:    atToken(evidence.OK, "repeat-1", "repeat-2", "repeat-3"),
-			Reads:    slices.Concat(onTarget("first-token", "handed-out-again", "in-use", "before-end", evidence.OK), []evidence.Label{evidence.TokenEndpoint.With("later")}, parallelTokenRequests()),
+			Reads:    slices.Concat(onTarget("first-token", "handed-out-again", "in-use", "before-end", evidence.OK), []evidence.Label{evidence.TokenEndpoint.With("later"), evidence.BesideLock}, parallelTokenRequests()),
 			After:    []ID{tokenRequirement}, Check: judgeRepeatedTokens,
 		},
 	}
@@ -212,7 +212,7 @@ func judgeRepeatedTokens(e Evidence) Judgement {
 		return expect(x, "200 with an access token, each time").failed("a repeated token request was refused", describeError(x))
 	}
 	lives := judgeFirstToken(e)
-	if faults := slices.Concat(judgeRepeatedStatements(e), findEarlyEnd(e), findFailuresInParallel(e)); len(faults) > 0 {
+	if faults := slices.Concat(judgeRepeatedStatements(e), findEarlyEnd(e), findFailuresInParallel(e), findLockOfOthers(e)); len(faults) > 0 {
 		return gather(append(faults, lives)...)
 	}
 	return lives

@@ -24,6 +24,9 @@ func callerDeviations() []Deviation {
 		{Name: "token-of-parallel-client", Breaks: []string{"API-01"},
 			Why:  "When several clients request tokens at the same time, some tokens lack the role: the handler keeps the client in a variable that all requests share.",
 			Wrap: stateful(loseRoleInParallel)},
+		{Name: "parallel-token-with-broken-signature", Breaks: []string{"API-01", "JWT-08"},
+			Why:  "A token that is signed while others are signed has a broken signature: all requests share one signature object. The API refuses the token at once.",
+			Wrap: stateful(breakParallelSignature)},
 		{Name: "basic-token-without-role", Breaks: []string{"API-01"},
 			Why:  "A token that was requested by HTTP Basic lacks the role: the code that adds the role of the account reads the client from the form.",
 			Wrap: stateful(loseRoleByBasic)},
@@ -93,38 +96,65 @@ func nameLastClient() wrap {
 		}, Info))
 }
 
-// loseRoleInParallel takes the role from the tokens of two clients that request tokens at the same time. It recognises them by the last six tokens, of
-// which each client got three, and not by the time, so that a test always has the same result.
+// loseRoleInParallel takes the role from the tokens of two clients that request tokens at the same time.
 func loseRoleInParallel() wrap {
-	const tokensOfEach = 3
-	type grant struct{ client, token string }
-	var mu sync.Mutex
-	var latest []grant
+	var latest parallelTokens
 	var tokensWithoutRole memory[bool]
-	isParallel := func() bool {
-		counts := map[string]int{} // by client
-		for _, g := range latest {
-			counts[g.client]++
-		}
-		return len(latest) == 2*tokensOfEach && counts[latest[0].client] == tokensOfEach && len(counts) == 2
-	}
 	return both(
 		rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() }, func(a *answer) {
 			a.editObject(func(body map[string]any) {
-				mu.Lock()
-				defer mu.Unlock()
-				if latest = append(latest, grant{a.client(), text(body["access_token"])}); len(latest) > 2*tokensOfEach {
-					latest = latest[1:]
-				}
-				if isParallel() {
-					for _, g := range latest {
-						tokensWithoutRole.put(g.token, true)
-					}
-					latest = nil
+				for _, token := range latest.add(a.client(), text(body["access_token"])) {
+					tokensWithoutRole.put(token, true)
 				}
 			})
 		}),
 		refuseRoleless(&tokensWithoutRole))
+}
+
+// breakParallelSignature breaks the signature of the last token of two clients that request tokens at the same time.
+func breakParallelSignature() wrap {
+	var latest parallelTokens
+	return rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() }, func(a *answer) {
+		a.editObject(func(body map[string]any) {
+			token := text(body["access_token"])
+			if at := strings.LastIndexByte(token, '.') + 1; len(latest.add(a.client(), token)) > 0 && at < len(token) {
+				first := "A"
+				if token[at] == 'A' {
+					first = "B"
+				}
+				body["access_token"] = token[:at] + first + token[at+1:]
+			}
+		})
+	})
+}
+
+// parallelTokens recognises two clients that request tokens at the same time by the last six tokens, of which each client got three, and not by the time,
+// so that a test always has the same result.
+type parallelTokens struct {
+	mu     sync.Mutex
+	latest []struct{ client, token string }
+}
+
+// add adds a token. It returns the last tokens if they were requested at the same time, and forgets them then.
+func (p *parallelTokens) add(client, token string) (parallel []string) {
+	const tokensOfEach = 3
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.latest = append(p.latest, struct{ client, token string }{client, token}); len(p.latest) > 2*tokensOfEach {
+		p.latest = p.latest[1:]
+	}
+	counts := map[string]int{} // by client
+	for _, g := range p.latest {
+		counts[g.client]++
+	}
+	if len(p.latest) < 2*tokensOfEach || counts[p.latest[0].client] != tokensOfEach || len(counts) != 2 {
+		return nil
+	}
+	for _, g := range p.latest {
+		parallel = append(parallel, g.token)
+	}
+	p.latest = nil
+	return parallel
 }
 
 // loseRoleByBasic takes the role from tokens that are requested by HTTP Basic.

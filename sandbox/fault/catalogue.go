@@ -57,7 +57,7 @@ func Deviations() []Deviation {
 		hygieneDeviations(), errorDeviations(), inputDeviations(), framingDeviations(), delayDeviations(), parameterDeviations(),
 		pageDeviations(), lastPageDeviations(), queryDeviations(), filterDeviations(), filterPairDeviations(), valueListDeviations(), promiseDeviations(), unmatchedDeviations(), tableRowDeviations(),
 		deadlineDeviations(), identityDeviations(), listFormDeviations(), agreementDeviations(), linkDeviations(), itemLinkDeviations(), viewDeviations(), copyDeviations(), instanceDeviations(), headerFieldDeviations(),
-		unreadableFilterDeviations(),
+		unreadableFilterDeviations(), lockDeviations(),
 	)
 }
 
@@ -66,7 +66,7 @@ func Deviations() []Deviation {
 func Habits() []Deviation {
 	return slices.Concat(
 		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(), serverHabits(),
-		tokenHabits(), claimHabits(), tokenErrorHabits(), metadataHabits(),
+		tokenHabits(), claimHabits(), tokenErrorHabits(), lockHabits(), metadataHabits(),
 		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), olderVersionHabits(), representationHabits(), tableHabits(),
 		infoHabits(), documentHabits(), operationHabits(), identityHabits(), listHabits(), itemLinkHabits(), viewHabits(), copyHabits(), instanceHabits(), listFormHabits(), promiseHabits(), unmatchedHabits(), deadlineHabits(),
 		parameterHabits(), recordHabits(),
