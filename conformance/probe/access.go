@@ -82,7 +82,14 @@ func accessPlan(n Node, o openapi.Operation) Plan {
 	draw.Shuffle(s, rotation)
 	var p Plan
 	p.add(n, at, conditionCases()...)
-	p.add(n, at, variantCases(o.Key == n.List)...)
+	browsers := 5
+	switch o.Key { // the detail gets the header of a browser in each run, and the list the other ranges and weights
+	case n.List:
+		browsers = 0
+	case n.Detail:
+		browsers = 10
+	}
+	p.add(n, at, variantCases(browsers)...)
 	p.add(n, at, otherMethod(), tagOfOtherLanguage())
 	for _, w := range ways {
 		plan := in(stageRest, stageAuthorized, stageSecond, stageOther, stageStaging, stagePages).inLane(w.name)
