@@ -82,8 +82,15 @@ func accessPlan(n Node, o openapi.Operation) Plan {
 	draw.Shuffle(s, rotation)
 	var p Plan
 	p.add(n, at, conditionCases()...)
-	p.add(n, at, variantCases()...)
-	p.add(n, at, otherMethod())
+	browsers := 5
+	switch o.Key { // the detail gets the header of a browser in each run, and the list the other ranges and weights
+	case n.List:
+		browsers = 0
+	case n.Detail:
+		browsers = 10
+	}
+	p.add(n, at, variantCases(browsers)...)
+	p.add(n, at, otherMethod(), tagOfOtherLanguage())
 	for _, w := range ways {
 		plan := in(stageRest, stageAuthorized, stageSecond, stageOther, stageStaging, stagePages).inLane(w.name)
 		tried := s.Below(3) == 0
@@ -92,6 +99,9 @@ func accessPlan(n Node, o openapi.Operation) Plan {
 			good = withoutSchemas(good)
 		}
 		rows := []row{{Label: evidence.EveryOperation.With(w.good()), Words: w.words, Plan: plan, Send: w.withHeader(good)}}
+		if w.isLanguage() {
+			rows[0].Learn = learnLanguage
+		}
 		for _, c := range badCredentials() {
 			if w.isLanguage() { // only the good calls in two languages are compared
 				break

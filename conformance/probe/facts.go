@@ -43,6 +43,8 @@ type facts struct {
 	ways map[evidence.Label]chosen
 	// validators are the ETag and the date of the last good answer of a resource.
 	validators map[evidence.Resource]validators
+	// languages are the tags of the good answers that were requested in a language.
+	languages map[evidence.Label]translation
 	// listPages are the answers of lists without parameters. readings are the lists as they were read page by page. filters are the filters of lists with the
 	// members that they compare. sizes are the size parameters that were recognised by their effect.
 	listPages map[evidence.Resource]openapi.ListPage
@@ -73,7 +75,7 @@ func newFacts() *facts {
 		records:  map[evidence.Resource]*records{},
 		cookies:  map[evidence.Resource][]*http.Cookie{}, unconnected: map[evidence.Label]bool{},
 		walks: map[walkKey]*walk{}, next: map[evidence.Resource]link{}, itemLinks: map[evidence.Resource][]itemLinkTo{},
-		ways: map[evidence.Label]chosen{}, validators: map[evidence.Resource]validators{},
+		ways: map[evidence.Label]chosen{}, validators: map[evidence.Resource]validators{}, languages: map[evidence.Label]translation{},
 		listPages: map[evidence.Resource]openapi.ListPage{}, readings: map[readingName]*reading{},
 		bounds: map[evidence.Resource][]describedBound{}, columns: map[evidence.Resource]columns{}, instants: map[evidence.Resource][]instant{},
 		filters: map[evidence.Resource][]describedFilter{}, sizes: map[evidence.Resource]openapi.Parameter{}, titles: map[evidence.Resource][]title{},

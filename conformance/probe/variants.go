@@ -18,15 +18,15 @@ import (
 // language with a region, with the tag and the date of a copy, for a part of the content, through a proxy. The data must stay the same, and the header of the
 // answer must describe it correctly.
 
-// variantCases are the calls without a condition. They are sent one after the other.
-func variantCases() []row {
+// variantCases are the calls without a condition. They are sent one after the other. ofTen says in how many runs of ten the Accept header is that of a browser.
+func variantCases(ofTen int) []row {
 	plan := in(stageRest, stageAuthorized, stageSecond, stagePages).inLane("variants").onlyIf(notQuick)
 	variant := func(c evidence.Case, words string, change func(s draw.Source, q *recorder.Request) (reason *unsent)) row {
 		return row{Label: evidence.EveryOperation.With(c), Words: words, Plan: plan, Send: withoutSchemas(vary(change))}
 	}
 	return []row{
 		variant("good-uncoded", "excluding gzip, and with another Accept header that the data fits", func(s draw.Source, q *recorder.Request) *unsent {
-			setHeader(q, "Accept", acceptsAlso(s, *q))
+			setHeader(q, "Accept", acceptsAlso(s, *q, ofTen))
 			setHeader(q, "Accept-Encoding", draw.One(s, "gzip;q=0", "identity, gzip;q=0", "gzip;q=0, identity;q=0.5", "identity;q=1, gzip; q=0"))
 			return nil
 		}),
@@ -50,13 +50,18 @@ func vary(change func(s draw.Source, q *recorder.Request) *unsent) sender {
 	})
 }
 
-// acceptsAlso returns another Accept header that includes the media type of the good call (RFC 9110 §12.5.1).
-func acceptsAlso(s draw.Source, q recorder.Request) string {
+// acceptsAlso returns another Accept header that includes the media type of the good call (RFC 9110 §12.5.1): in ofTen runs of ten that
+// of a browser, which prefers XML to JSON. A framework may have a second renderer that nobody described.
+func acceptsAlso(s draw.Source, q recorder.Request, ofTen int) string {
 	media := "application/json"
 	if values := evidence.Values(q.Header, "Accept"); len(values) > 0 {
 		media, _, _ = strings.Cut(values[0], ",")
 	}
 	kind, _, _ := strings.Cut(media, "/")
+	if ofTen > 0 && s.Below(10) < ofTen {
+		return draw.One(s, "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
+			"application/xml,application/xhtml+xml,text/html;q=0.9,text/plain;q=0.8,*/*;q=0.5")
+	}
 	return draw.One(s, kind+"/*", media+";q=0.9, */*;q=0.1", "application/problem+json;q=0.5, "+media, "*/*",
 		media+"; q=1", "text/html;q=0.2,"+media, kind+"/*;q=0.8", "application/xml;q=0.3, */*;q=0.2")
 }

@@ -27,8 +27,8 @@ func schemas() []Requirement {
 			Level: Network, Gate: Gating, Profile: API,
 			Source:   NET("R15").And(OAS("Responses Object", "responses-object")).And(RFC(4180, "2")),
 			Quote:    definedByDocument,
-			Probe:    "Status and Content-Type of each answer of the operations against the responses of the document, default, 2XX and */* included; on good answers the described header fields: required ones are there, values fit; the bodies of errors. If the document describes text/csv, a large page of the list as CSV, which must be CSV: the same number of fields in each record, and fields with commas, quotes and line breaks in quotes. Its numbers are those of the same page as JSON, and so are its records, if it has their ids.",
-			Forgives: "Parameters of the media type; */* as springdoc writes it; as warnings, client errors that are not described, errors of another media type or with another body if no error is as described, and header fields that are missing or wrong in all answers, since proxies change them; a 5xx, which API-01 and PAG-09 judge; CSV that is described and not offered, a byte order mark, semicolons or tabs as separators, line feeds alone, empty lines, numbers in a notation that the document describes.",
+			Probe:    "Status and Content-Type of each answer of the operations against the responses of the document, default, 2XX and */* included; on good answers the described header fields: required ones are there, values fit; the bodies of errors; the media type of the data for a call with ranges and weights in Accept, such as a browser's. If the document describes text/csv, a large page of the list as CSV, which must be CSV: the same number of fields in each record, and fields with commas, quotes and line breaks in quotes. Its numbers are those of the same page as JSON, and so are its records, if it has their ids.",
+			Forgives: "Parameters of the media type; */* as springdoc writes it; HTML for a call that accepts it; as warnings, client errors that are not described, errors of another media type or with another body if no error is as described, and header fields that are missing or wrong in all answers, since proxies change them; a 5xx, which API-01 and PAG-09 judge; CSV that is described and not offered, a byte order mark, semicolons or tabs as separators, line feeds alone, empty lines, numbers in a notation that the document describes.",
 			Fix:      "Describe the status and media type that are sent, or send those that are described. Spring: produces = \"application/json\" on the mapping, @ApiResponse for the statuses.",
 			Breaks:   "Answers are JSON text with Content-Type: text/html.",
 			Reads:    []evidence.Label{evidence.EveryOperation.With(evidence.OK), evidence.WholeRun},
@@ -70,7 +70,7 @@ func schemas() []Requirement {
 // judgeDocumentedAnswers judges status, media type, error bodies, header fields and tables. A wrong header field is mostly a warning, because proxies drop
 // and change them.
 func judgeDocumentedAnswers(e Evidence) Judgement {
-	return gather(judgeStatusAndMediaType(e), judgeErrorMediaTypes(e), judgeErrorBodies(e), judgeDescribedHeaders(e), judgeTables(e))
+	return gather(judgeStatusAndMediaType(e), judgeErrorMediaTypes(e), judgeErrorBodies(e), judgeDescribedHeaders(e), judgeTables(e), judgeChosenMediaTypes(e))
 }
 
 // judgeErrorMediaTypes looks for errors that are a web page or plain text where the document describes JSON. They are a failure only if the node answers

@@ -57,9 +57,7 @@ func contentGroups(e Evidence) map[string]*contentGroup {
 		if !isContent || !isPublic && (lacksGoodToken(x) || sendsRolelessToken(x)) || len(x.Request.Body) > 0 || hasUnknownField(x) {
 			continue
 		}
-		_, caller, _ := strings.Cut(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ","), markerStart)
-		caller, _, _ = strings.Cut(caller, ":")
-		caller, _, _ = strings.Cut(caller, ".") // a renewed token of the same client has a suffix
+		caller := tokenName(x)
 		if lacksGoodToken(x) {
 			caller = "anonymous"
 		}

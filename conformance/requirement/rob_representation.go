@@ -17,10 +17,10 @@ func representations() []Requirement {
 	return []Requirement{{
 		ID: "ROB-08", Title: "HEAD, ETag and 304 agree with GET",
 		Level: StandardMust, Gate: Gating, Profile: API,
-		Source:   RFC(9110, "8.8.3").And(RFC(9110, "8.8.1")).And(RFC(9110, "9.1")).And(RFC(9110, "9.3.1")).And(RFC(9110, "8.6")).And(RFC(9110, "13.1.2")).And(RFC(9110, "8.5")).And(RFC(9110, "15.3.7")),
+		Source:   RFC(9110, "8.8.3").And(RFC(9110, "8.8.1")).And(RFC(9110, "12.5.3")).And(RFC(9110, "9.1")).And(RFC(9110, "9.3.1")).And(RFC(9110, "8.6")).And(RFC(9110, "13.1.2")).And(RFC(9110, "8.5")).And(RFC(9110, "15.3.7")),
 		Quote:    "If an origin server provides an entity-tag for a representation and the generation of that entity-tag does not satisfy all of the characteristics of a strong validator (Section 8.8.1), then the origin server MUST mark the entity-tag as weak",
-		Probe:    "All good answers of the run: two contents of one URL, in other languages, as other media types, for other clients or at another time, must not have the same strong ETag; records with a strong ETag are read again at the end. HEAD with a good token at info and at the operations, compared with GET. The list and the detail in English, and in German or another language that the document names or that Europe speaks: both must have the same records, with the same numbers, dates and flags. Calls with If-None-Match: the tag of the node alone, in a list and marked as weak; *; a tag that is nearly the same; a tag that the node never sent, also beside a date. Calls with If-Modified-Since: an old date, and a text that is not a date. A call that excludes gzip, a call for a part of the content, and calls in languages with regions and weights. The form of ETag and Last-Modified in all good answers. The contents that one caller got at one URL during the run, info, the document and the records of the list: no content may return to an earlier one again and again, and calls with a condition, an Origin or another coding must get the content of plain calls.",
-		Forgives: "Weak tags; one tag on two URLs; a node that does not look at conditions, ranges or languages; a change that is taken back, the name of the instance, and the order of arrays; a 304 without Cache-Control; a node that offers HEAD nowhere, as FastAPI does by default; HEAD without the header fields that only the content gives. As warnings: * and lists, where a server compares the whole text; another language than the preferred one; a number that rises and falls; compression for a caller who excludes it; languages that Vary does not name; HEAD with the length of a compressed empty body; two contents with one tag that differ only in a time stamp, or are JSON of two media types (Spring Data REST makes the tag from the version of the record).",
+		Probe:    "All good answers of the run: two contents of one URL, in other languages, as other media types, for other clients, with another token or at another time, must not have the same strong ETag; records with a strong ETag are read again at the end. HEAD with a good token at info and at the operations, compared with GET. The list and the detail in English, and in German or another language that the document names or that Europe speaks: both must have the same records, with the same numbers, dates and flags. Calls with If-None-Match: the tag of the node alone, in a list and marked as weak; *; a tag that is nearly the same; a tag that the node never sent, also beside a date; where two languages share a weak tag, that tag in the other language. Calls with If-Modified-Since: an old date, and a text that is not a date. A call that excludes gzip, a call for a part of the content, and calls in languages with regions and weights. The form of ETag and Last-Modified in all good answers. The contents that one caller got at one URL during the run, info, the document and the records of the list: no content may return to an earlier one again and again, and calls with a condition, an Origin or another coding must get the content of plain calls.",
+		Forgives: "Weak tags; one tag on two URLs; a node that does not look at conditions, ranges or languages; a change that is taken back, the name of the instance, and the order of arrays; a 304 without Cache-Control; a node that offers HEAD nowhere, as FastAPI does by default; HEAD without the header fields that only the content gives. As warnings: * and lists, where a server compares the whole text; another language than the preferred one; a number that rises and falls; compression for a caller who excludes it, unless the node sends contents without it to other such calls; languages that Vary does not name; HEAD with the length of a compressed empty body; two contents with one tag that differ only in a time stamp, or are JSON of two media types (Spring Data REST makes the tag from the version of the record).",
 		Fix:      "Make a strong ETag of the bytes that are sent, after language and media type were chosen, or mark it as weak: W/\"…\"; software that compresses the body later must change the tag, too. Offer HEAD where GET is offered: FastAPI: @app.api_route(path, methods=[\"GET\", \"HEAD\"]); Express, Spring and net/http do so by themselves. Compare If-None-Match with the tag of the answer, not with its presence. Take the text and Content-Language from one choice of the language. Give all instances one version, one configuration and one database; if a release was under way, run again.",
 		Breaks:   "The German and the English answer of one URL have the same strong ETag.",
 		Reads:    []evidence.Label{evidence.WholeRun}, After: []ID{"TOK-01"}, Check: judgeRepresentations,
@@ -34,6 +34,7 @@ func judgeRepresentations(e Evidence) Judgement {
 	heads := judgeHeads(e, &s)
 	variants := judgeVariants(e, &s)
 	judgeUnknownTags(e, &s)
+	judgeCodedForOthers(e, &s)
 	judgeContents(e, &s)
 	if tags+heads+variants == 0 && len(s.faults) == 0 {
 		return Inapplicable("no good answer has a strong ETag, and HEAD is not offered")
@@ -154,14 +155,15 @@ func equalExceptMarkers(a, b any) bool {
 	return a == b
 }
 
-// sameCaller reports whether two requests have tokens of one client, or both none. It compares the name in the marker of a
-// token, before the first colon, so a renewed token belongs to the same caller.
-func sameCaller(a, b evidence.Exchange) bool {
-	credential := func(x evidence.Exchange) string {
-		kind, _, _ := strings.Cut(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ","), ":")
-		return kind
-	}
-	return credential(a) == credential(b)
+// sameCaller reports whether two requests have tokens of one client, or both none.
+func sameCaller(a, b evidence.Exchange) bool { return tokenName(a) == tokenName(b) }
+
+// tokenName returns the name in the marker of the token of a request, without the suffix of another token of the same client, such as .renewed.
+func tokenName(x evidence.Exchange) string {
+	_, name, _ := strings.Cut(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ","), markerStart)
+	name, _, _ = strings.Cut(name, ":")
+	name, _, _ = strings.Cut(name, ".")
+	return name
 }
 
 // judgeSharedTag judges two answers of one URL whose contents differ and whose strong tag is the same.
@@ -186,6 +188,8 @@ func differenceOf(a, b evidence.Exchange) string {
 		mine, theirs := strings.Join(evidence.Values(a.Request.Header, name), ", "), strings.Join(evidence.Values(b.Request.Header, name), ", ")
 		switch {
 		case mine == theirs:
+		case name == "Authorization" && sameCaller(a, b):
+			return "with two tokens of one client"
 		case name == "Authorization":
 			return "for two callers"
 		default:

@@ -38,6 +38,7 @@ func judgeVariants(e Evidence, s *survey) (judged int) {
 		s.add("vary by language "+string(r), judgeVaryByLanguage(e, r))
 		if german, english, both := languagesOf(e, r); both {
 			judged++
+			s.add("tag of languages "+string(r), judgeTagOfLanguages(e, r, german, english))
 			for _, c := range []evidence.Case{"good-languages", evidence.OK} {
 				if x, sent := e.Get(r.With(c)); sent {
 					s.add("language "+string(c)+string(r), judgeLanguage(x, german, english))
@@ -64,21 +65,6 @@ func judgeConditions(e Evidence, r evidence.Resource, plain evidence.Exchange, s
 		}
 	}
 	return answersTag
-}
-
-// judgeUncoded judges the call that excludes gzip, and whose Accept has ranges and weights.
-func judgeUncoded(x, plain evidence.Exchange) Judgement {
-	isCoded := !slices.Contains([]string{"", "identity"}, strings.ToLower(strings.Join(header(x, "Content-Encoding"), ",")))
-	switch {
-	case x.Status() == 406:
-		accept := withField("Accept", strings.Join(evidence.Values(x.Request.Header, "Accept"), ", "))
-		return expect(x, "200 with "+mediaType(plain)).failed("the call "+accept+" is answered 406, although the media type of the data fits it (RFC 9110 §12.5.1)", describe(x)).
-			Hinting("read Accept with its ranges (application/*, */*) and weights, or do not read it at all")
-	case x.Status() == 200 && isCoded:
-		return expect(x, "content without a coding").warned("the content is compressed for a caller who excludes that (RFC 9110 §12.5.3), and who may be unable to read it", headerText(x, "Content-Encoding")).
-			Hinting("read the weights of Accept-Encoding: gzip;q=0 excludes gzip")
-	}
-	return Passed(x.Label)
 }
 
 // unmetCondition is a conditional call that a node must answer with the data, not with 304.

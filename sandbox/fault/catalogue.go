@@ -51,7 +51,7 @@ type Deviation struct {
 func Deviations() []Deviation {
 	return slices.Concat(
 		tokenDeviations(), lifetimeDeviations(), tokenRequestDeviations(), refusalDeviations(), grantDeviations(),
-		challengeDeviations(), bearerDeviations(), guardDeviations(), detourDeviations(), olderVersionDeviations(), roleDeviations(), callerDeviations(), representationDeviations(),
+		challengeDeviations(), bearerDeviations(), guardDeviations(), detourDeviations(), olderVersionDeviations(), roleDeviations(), callerDeviations(), representationDeviations(), negotiationDeviations(),
 		infoDeviations(), documentDeviations(), operationDeviations(), recordDeviations(), detailDeviations(), hiddenDeviations(), versionDeviations(),
 		registryDeviations(), transportDeviations(), claimDeviations(), publicationDeviations(), forgeryDeviations(), forgeryKindDeviations(), isolationDeviations(),
 		hygieneDeviations(), errorDeviations(), inputDeviations(), framingDeviations(), delayDeviations(), parameterDeviations(),
@@ -67,7 +67,7 @@ func Habits() []Deviation {
 	return slices.Concat(
 		connectionHabits(), wireHabits(), gatewayHabits(), headerHabits(), notationHabits(), serverHabits(),
 		tokenHabits(), claimHabits(), tokenErrorHabits(), lockHabits(), metadataHabits(),
-		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), olderVersionHabits(), representationHabits(), tableHabits(),
+		challengeHabits(), refusalHabits(), methodHabits(), detourHabits(), olderVersionHabits(), representationHabits(), negotiationHabits(), tableHabits(),
 		infoHabits(), documentHabits(), operationHabits(), identityHabits(), listHabits(), itemLinkHabits(), viewHabits(), copyHabits(), instanceHabits(), listFormHabits(), promiseHabits(), unmatchedHabits(), deadlineHabits(),
 		parameterHabits(), recordHabits(),
 	)

@@ -179,7 +179,8 @@ func resourceRequests(first, second, roleless string) []probe {
 		get(list+"?again=1").withAuth("Bearer "+second), get(list+"?again=1").withAuth("Bearer "+second))
 	for _, target := range []string{info, list, list + "/XF-00000003"} {
 		probes = append(probes, get(target).withAuth("Bearer "+second).with("Accept-Language", "en"), get(target).withAuth("Bearer "+second).with("If-None-Match", `"other"`),
-			get(target).with("If-None-Match", "*"), get(target+"?x=/api-docs"), head(target).withAuth("Bearer "+second), get(target).withAuth("Bearer "+roleless).with("Accept", "text/csv"))
+			get(target).with("If-None-Match", "*"), get(target+"?x=/api-docs"), head(target).withAuth("Bearer "+second), get(target).withAuth("Bearer "+roleless).with("Accept", "text/csv"),
+			get(target).withAuth("Bearer "+second).with("Accept", "text/html,application/xml;q=0.9,*/*;q=0.8"), get(target).withAuth("Bearer "+second).with("Accept-Encoding", "gzip"))
 	}
 	return append(probes, get(list+"/XF-00000004").withAuth("Bearer "+second), get(list+"/unknown").withAuth("Bearer "+second), get(document), get("https://node.example/registry/registry.json"))
 }
