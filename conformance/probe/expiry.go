@@ -43,6 +43,7 @@ func expiryCases() []row {
 			Send: withToken(func(*run, *recorder.Request, string) {})},
 		{Label: "P.before-end", Words: "with the token in use, shortly before its stated end", Plan: used.onlyIf(notQuick), Send: controlled(presentBeforeEnd)},
 		{Label: "P.expired", Words: "with an expired token", Plan: expired, Send: controlled(presentExpired)},
+		{Label: "P.lost-early", Words: "with a token that was used during the wait, before its stated end", Plan: used.onlyIf(notQuick).onDemand(), Send: sentDuringWait},
 		{Label: "P.expired-in-use", Words: "with a token that was in use until it expired", Plan: used, Send: presentUsed},
 		// This row repeats the call a minute later if the expired token was accepted, because answers of introspection may be cached.
 		{Label: "P.expired-again", Words: "with an expired token, a minute later", Plan: expired, Send: againLater("expired", presentExpired)},
@@ -179,7 +180,7 @@ func presentBeforeEnd(ctx context.Context, r *run, res Resource) (recorder.Reque
 	case left < 0:
 		return recorder.Request{}, notApplicable("the token has almost expired")
 	}
-	if err := r.pauseInUse(ctx, left, "the end of a token"); err != nil {
+	if err := r.pauseInUse(ctx, left, "the end of a token", nil); err != nil {
 		return recorder.Request{}, cutShort("the run ended first: %v", err)
 	}
 	left = t.Until.Sub(r.Clock())
@@ -281,7 +282,7 @@ func (r *run) waitFor(ctx context.Context, t Token) *unsent {
 			life.Round(time.Second), leeway, (life + leeway).Round(time.Second), wait)
 	}
 	if left := t.Until.Add(leeway).Sub(r.Clock()); left > 0 {
-		if err := r.pauseInUse(ctx, left, "a token to expire"); err != nil {
+		if err := r.pauseInUse(ctx, left, "a token to expire", r.takeFresh(ctx, r.usedTokens())); err != nil {
 			return cutShort("the run ended before the token had expired: %v", err)
 		}
 	}
@@ -300,8 +301,8 @@ func (r *run) wait(ctx context.Context, d time.Duration, cause string) error {
 const maxTouches = 20
 
 // pauseInUse waits like [run.wait]. During the pause it makes calls with the tokens that are to expire in use, also after their stated end, until the node
-// refuses them: a node may extend the life of a token each time it is used. These calls are not recorded as evidence.
-func (r *run) pauseInUse(ctx context.Context, d time.Duration, cause string) error {
+// refuses them: a node may extend the life of a token each time it is used. These calls are not recorded as evidence. fresh may be nil.
+func (r *run) pauseInUse(ctx context.Context, d time.Duration, cause string, fresh *freshInUse) error {
 	if r.Waiting != nil {
 		r.Waiting(d, cause)
 	}
@@ -318,6 +319,7 @@ func (r *run) pauseInUse(ctx context.Context, d time.Duration, cause string) err
 			answer := r.recorder.Send(ctx, u.resource.Authorized(u.token.Value))
 			return answer.Status == http.StatusUnauthorized
 		})
+		fresh = r.use(ctx, fresh)
 	}
 	return nil
 }

@@ -316,7 +316,8 @@ func keepTokenAtLimit(r *run, _ evidence.Resource, a recorder.Answer) {
 	if a.AtLimit == nil {
 		return
 	}
-	if t, ok := ReadToken(*a.AtLimit, r.Clock()); ok {
+	x := a.AtLimit.Exchange // the answer came before the pause
+	if t, ok := ReadToken(*a.AtLimit, x.Started.Add(x.Duration)); ok {
 		r.facts.keep(AccessToken, t)
 	}
 }

@@ -71,12 +71,12 @@ func tokenRequests() []Requirement {
 			Level: Recommended, Gate: Gating, Profile: Auth,
 			Source:   RFC(6749, "5.1").AsDerived(),
 			Quote:    "For example, the value \"3600\" denotes that the access token will expire in one hour from the time the response was generated.",
-			Probe:    "Three token requests in sequence, then, when all other tokens of the client were issued, a call of the protected resource with the first token of the run. If a token comes again, expires_in must be the rest of its life: with --wait, a call after its first stated end shows whether it lives on. With --wait also a call with the token in use a few seconds before its stated end. At the end come two bursts of three token requests, by two clients at the same time, and then one request alone. If the document says that wrong secrets lock out their client, a good request of the first client follows at once when the client that may be locked out (--spare-client-id) is.",
+			Probe:    "Three token requests in sequence, then, when all other tokens of the client were issued, a call of the protected resource with the first token of the run. If a token comes again, expires_in must be the rest of its life: with --wait, a call after its first stated end shows whether it lives on. With --wait also a call with the token in use a few seconds before its stated end, and calls with another token during the wait. At the end come two bursts of three token requests, by two clients at the same time, and then one request alone. If the document says that wrong secrets lock out their client, a good request of the first client follows at once when the client that may be locked out (--spare-client-id) is.",
 			Forgives: "The same token several times while it is valid. Rate limits leave it inconclusive. For requests at the same time: 429, 503, and failures in only one of the two bursts, which may be chance. The bursts are not sent if the operator lowers the rate below two requests a second or sends one request at a time, or once the node has refused requests because of its load.",
 			Fix:      "Issue tokens independently of each other and let each live until its own expiry: the network's known client fetches a token for every page it reads. Let token requests at the same time wait for the database, not fail.",
 			Breaks:   "Issuing a token revokes the one before.",
 			Needs:    atToken(evidence.OK, "repeat-1", "repeat-2", "repeat-3"),
-			Reads:    slices.Concat(onTarget("first-token", "handed-out-again", "in-use", "before-end", evidence.OK), []evidence.Label{evidence.TokenEndpoint.With("later"), evidence.BesideLock}, parallelTokenRequests()),
+			Reads:    slices.Concat(onTarget("first-token", "handed-out-again", "in-use", "before-end", "lost-early", evidence.OK), []evidence.Label{evidence.TokenEndpoint.With("later"), evidence.BesideLock}, parallelTokenRequests()),
 			After:    []ID{tokenRequirement}, Check: judgeRepeatedTokens,
 		},
 	}
@@ -263,9 +263,13 @@ func findFailuresInParallel(e Evidence) []Judgement {
 // transferTime is how much later than the server a client may begin to count the life of a token.
 const transferTime = 2 * time.Second
 
-// findEarlyEnd judges the call shortly before the stated end of the token in use, which was accepted at the end of the run.
+// findEarlyEnd judges the call shortly before the stated end of the token in use, which was accepted at the end of the run, or the call with another token, which
+// was refused during the wait while a new one worked.
 func findEarlyEnd(e Evidence) []Judgement {
-	x := e.exchange(evidence.ProbeTarget.With("before-end"))
+	x := e.exchange(evidence.ProbeTarget.With("lost-early")) // a new token worked before the call
+	if !x.Answered() {
+		x = e.exchange(evidence.ProbeTarget.With("before-end"))
+	}
 	if !success(e.exchange(evidence.ProbeTarget.With("in-use"))) || x.Status() != 401 || !refusedByNode(x) {
 		return nil
 	}

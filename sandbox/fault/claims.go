@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -120,6 +121,9 @@ func claimDeviations() []Deviation {
 		{Name: "remembered-opaque-token-as-if-new", Breaks: []string{"TOK-18"},
 			Why:  "A client gets the same opaque token until it has almost expired, and expires_in is the whole lifetime each time; the token does not show how long it lives.",
 			Wrap: both(stateful(func() wrap { return reuseTokens(fullLifetime) }), opaqueTokens())},
+		{Name: "tokens-dropped-at-times", Breaks: []string{"TOK-18"},
+			Why:  "Every so often the key that signs is replaced and the old one dropped at once, so that all tokens end, whatever is left of their life.",
+			Wrap: stateful(dropTokensAtTimes)},
 		{Name: "token-ends-early", Breaks: []string{"TOK-18"},
 			Why: "The API keeps its own record of tokens for half of the lifetime that the token answer states.",
 			Wrap: both(stateful(func() wrap {
@@ -228,4 +232,28 @@ func editKeys(editKey func(key map[string]any)) wrap {
 			editKey(key)
 		}
 	}), Keys)
+}
+
+// dropTokensAtTimes ends all tokens once, a quarter of their life after the first of them would have ended.
+func dropTokensAtTimes() wrap {
+	var issued memory[time.Time]
+	var mu sync.Mutex
+	var drop time.Time
+	remember := rewriteToken(func(_ tokenRequest, a *answer) bool { return a.ok() }, func(a *answer) {
+		a.editObject(func(body map[string]any) {
+			mu.Lock()
+			defer mu.Unlock()
+			if drop.IsZero() {
+				drop = a.env.Now().Add(time.Duration(number(body["expires_in"])) * time.Second * 5 / 4)
+			}
+			issued.put(text(body["access_token"]), a.env.Now())
+		})
+	})
+	forget := rewrite(when(func(a *answer) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		at, known := issued.get(bearer(a.request))
+		return known && a.ok() && at.Before(drop) && a.env.Now().After(drop)
+	}, inOrder(problem(http.StatusUnauthorized, "the key of the token is not known"), challenge(`Bearer realm="ris", error="invalid_token"`))), protectedKinds()...)
+	return both(remember, forget)
 }
