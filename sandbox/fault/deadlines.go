@@ -23,6 +23,10 @@ func deadlineDeviations() []Deviation {
 				_, offset := at.Zone()
 				return at.Add(time.Duration(offset) * time.Second), err
 			})},
+		{Name: "offset-of-deadlines-dropped", Breaks: []string{"PAG-07"}, Rare: true,
+			Why:     "Deadlines are stored in local time without an offset and compared as UTC, so that calls count as closing one or two hours later than they do.",
+			Example: listWith("closingFrom=2027-03-22T11:00:01Z"),
+			Wrap:    serveClosingMoments(func(at time.Time) time.Time { return at.Add(central(at)) })},
 		{Name: "last-day-lost", Breaks: []string{"PAG-07"},
 			Why:  "The last day of a search by deadline is left out, although the document includes it: the range ends at the first moment of that day.",
 			Wrap: serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien, der Tag eingeschlossen) oder früher enden.", untilMidnight)},
@@ -78,6 +82,9 @@ func deadlineHabits() []Deviation {
 		{Name: "instants-with-any-offset",
 			Why:  "The list can be searched by an instant, with any offset from UTC.",
 			Wrap: serveInstants(func(value string) (time.Time, error) { return time.Parse(time.RFC3339, value) })},
+		{Name: "closing-moments-with-any-offset",
+			Why:  "The list can be searched by the moments from and before which calls close, with any offset from UTC.",
+			Wrap: serveClosingMoments(func(at time.Time) time.Time { return at })},
 		{Name: "deadlines-by-days-of-vienna",
 			Why:  "The list can be searched by days of Vienna, both included, as the document says in German.",
 			Wrap: serveDeadlines("Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien) oder später enden.", "Nur Ausschreibungen, die an diesem Tag (Zeitzone Wien, der ganze Tag zählt) oder früher enden.", wholeDays(central))},
@@ -180,6 +187,20 @@ func serveInstants(read func(value string) (time.Time, error)) wrap {
 			from, err := read(value)
 			return func(at time.Time) bool { return !at.Before(from) }, err
 		}})
+}
+
+// serveClosingMoments is [serveClosing] with the parameters closingFrom and closingBefore, which take an instant. stored turns a deadline into the moment that
+// is compared.
+func serveClosingMoments(stored func(at time.Time) time.Time) wrap {
+	const offset = "; any offset from UTC may be given."
+	read := func(before bool) func(string) (func(time.Time) bool, error) {
+		return func(value string) (func(time.Time) bool, error) {
+			bound, err := time.Parse(time.RFC3339, value)
+			return func(at time.Time) bool { return stored(at).Before(bound) == before }, err
+		}
+	}
+	return serveClosing(closingParameter{"closingFrom", "date-time", "Only calls that close at this instant or later" + offset, read(false)},
+		closingParameter{"closingBefore", "date-time", "Only calls that close before this instant, which itself is excluded" + offset, read(true)})
 }
 
 // deadlineOf derives a deadline from the id of a record: on one of nine days, by day or shortly before or after midnight in UTC or in Vienna.

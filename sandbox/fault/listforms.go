@@ -72,6 +72,10 @@ func listFormDeviations() []Deviation {
 				}
 				return kept
 			})},
+		{Name: "ties-in-the-opposite-order", Breaks: []string{"PAG-03"}, Rare: true,
+			Why:     "In descending order the whole comparison is turned around, so that records with the same deadline come by descending ids, although the document says ascending.",
+			Example: listWith("sort=-closesAt"),
+			Wrap:    serveSortedByDeadline(true)},
 		{Name: "sorted-after-the-page", Breaks: []string{"PAG-03"},
 			Why: "The list is cut into pages before it is sorted.",
 			Wrap: serveSortedBy(func(by string, q url.Values, all []map[string]any) []map[string]any {
@@ -274,6 +278,9 @@ func listFormHabits() []Deviation {
 		{Name: "list-sortable",
 			Why:  "The list can be sorted by id and by type.",
 			Wrap: serveSorted(func(_ page, all []map[string]any) []map[string]any { return all })},
+		{Name: "list-sortable-by-deadline",
+			Why:  "The list can be sorted by deadline, ascending and descending; records with the same one come by ascending ids in both directions.",
+			Wrap: serveSortedByDeadline(false)},
 		{Name: "list-sortable-in-own-words",
 			Why:  "The list can be sorted by id and by type, ascending and descending, by a parameter whose name is not English.",
 			Wrap: serveSortedInOwnWords(false)},

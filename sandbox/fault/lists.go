@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // The wraps in this file serve lists in forms that differ from the network's own: by cursor in an envelope, by numbered pages, and sorted.
@@ -367,6 +369,36 @@ func serveSortedInOwnWords(shuffled bool) wrap {
 		}
 		return all
 	})
+}
+
+// serveSortedByDeadline is [serveSorted] by a day on which calls close, with - for the descending order. The document says that ties go by ascending id; if
+// turned is true, the descending order turns them around.
+func serveSortedByDeadline(turned bool) wrap {
+	sorted := serveSortedIn("sort", []string{"closesAt", "-closesAt"}, func(by string, q url.Values, all []map[string]any) []map[string]any {
+		slices.SortFunc(all, func(x, y map[string]any) int {
+			day, id := strings.Compare(text(x["closesAt"]), text(y["closesAt"])), strings.Compare(text(x["id"]), text(y["id"]))
+			if by == "closesAt" {
+				return cmp.Or(day, id)
+			}
+			if turned {
+				id = -id
+			}
+			return cmp.Or(-day, id)
+		})
+		if p, paged := pageOf(q); paged {
+			return p.slice(all)
+		}
+		return all
+	})
+	described := editDocument(func(d apiDocument) {
+		parameters, _ := d.list()["parameters"].([]any)
+		for _, p := range parameters {
+			if p, ok := p.(map[string]any); ok && p["name"] == "sort" {
+				p["description"] = "Order; - means descending. Ties go by id, ascending."
+			}
+		}
+	})
+	return both(described, both(sorted, editRecords(func(record map[string]any) { record["closesAt"] = deadlineOf(text(record["id"]))[:len(time.DateOnly)] })))
 }
 
 // serveSortedIn is [serveSortedBy] with another name and other values of the parameter.
