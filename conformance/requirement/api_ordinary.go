@@ -18,8 +18,8 @@ func ordinaryFailures(e Evidence) []Judgement {
 	broken := map[string]int{} // the calls by operation and parameters
 	for _, x := range e.Exchanges {
 		o, known := operation(e, x.Label.Resource())
-		if _, isTrial := trialOf(x); isTrial || !known || !slices.Contains(e.Roles.Operations, x.Label.Resource()) || x.Label.Case() == evidence.OK {
-			continue // judged as the plain call or as a value
+		if _, isTrial := trialOf(x); isTrial || x.Label.Case() == "range-exchanged" || !known || !slices.Contains(e.Roles.Operations, x.Label.Resource()) || x.Label.Case() == evidence.OK {
+			continue // judged as the plain call, as a value, or by PAG-06
 		}
 		if _, judged := findFilterCrash(e, x); judged || !isBroken(x) || !controlWorks(e, x, x.Label.Resource().With(evidence.OK)) {
 			continue
