@@ -57,7 +57,9 @@ func aggregatesOf(e Evidence, items [][]byte) []aggregate {
 // findWrongAggregates finds numbers in statistics under a filter that are not those of the complete list under the same filter. Another number of the same kind
 // must agree, because a filter of statistics may mean something else than that of the list.
 func findWrongAggregates(e Evidence) []Judgement {
-	hasOthers := slices.ContainsFunc(e.Roles.Operations, func(r evidence.Resource) bool { return r != e.Roles.List && len(numbersOf(e, e.exchange(r.With(evidence.OK)))) > 0 })
+	hasOthers := slices.ContainsFunc(e.Roles.Operations, func(r evidence.Resource) bool {
+		return r != e.Roles.List && len(numbersOf(e, e.exchange(r.With(evidence.OK)))) > 0
+	})
 	if !hasOthers {
 		return nil
 	}
