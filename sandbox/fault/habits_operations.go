@@ -104,6 +104,7 @@ func serveFunder(parameter string, s schema) wrap {
 				funder := findFunder(a.items(), id)
 				a.Body, _ = json.Marshal(funder) // cannot fail: it was decoded from JSON
 				a.set("Link", "")
+				a.set("Content-Length", "") // of the list
 				if funder == nil {
 					problem(http.StatusNotFound, "no such funder")(a)
 				}
