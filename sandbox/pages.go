@@ -71,7 +71,7 @@ func (s *Server) welcome() web.Welcome {
 	}
 	w.Places = append(w.Places, s.api.welcome()...)
 	for _, e := range places.Endpoints()[1:] {
-		w.Places = slices.Insert(w.Places, 3, web.Place{Name: "token as well", Method: http.MethodPost, Path: e.Token, Note: "for the same clients"})
+		w.Places = slices.Insert(w.Places, 3, web.Place{Name: "other token path", Method: http.MethodPost, Path: e.Token, Note: "for the same clients"})
 	}
 	for _, d := range s.api.pages() {
 		w.Places = append(w.Places, open("API document", d.Path, d.Note))

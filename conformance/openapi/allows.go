@@ -13,8 +13,8 @@ import (
 // maxAllowed bounds the length of a value that [Schema.Allows] knows to be allowed, in characters.
 const maxAllowed = 200
 
-// Allows reports whether the schema surely allows a value as it stands in a query. It is false where that is open: for a format that is not known, a pattern
-// that Go cannot compile, an object, keywords that [Schema] does not hold, or an integer or date so large that libraries differ.
+// Allows reports whether the schema certainly allows a value in the form that it has in a query. Allows returns false in doubt: for an unknown format, a pattern
+// that Go cannot compile, an object, keywords that [Schema] does not hold, and an integer or date so large that libraries differ.
 func (s Schema) Allows(text string) bool {
 	if !s.Declared || s.Dangling != "" || s.Subtypes || s.Partial || utf8.RuneCountInString(text) > maxAllowed {
 		return false

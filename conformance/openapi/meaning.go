@@ -118,7 +118,7 @@ var aboutOrder = sync.OnceValue(func() *regexp.Regexp {
 		`\bsorted (first|last) by\b|(^|\s)(neu|ält|jüng|nächst|früh)\S*\b[^,]{0,40}\bkommen zuerst\b`)
 })
 
-// MeansAll reports whether a word of a vocabulary stands for all values, so that a filter by it leaves out nothing.
+// MeansAll reports whether a word of a vocabulary means "all values". A filter by such a word leaves out nothing.
 func MeansAll(word string) bool {
 	return slices.Contains([]string{"all", "any", "both", "every", "everything", "alle", "alles", "beide", "beliebig", "tous", "toutes", "tutti", "tutte", "todos", "todas"}, strings.ToLower(word))
 }

@@ -18,7 +18,7 @@ func (o Operation) withPromises(order Order, text string) Order {
 }
 
 // tiePromise finds the promise, in English or German, that items with equal values come in the order of their ids. It returns the word for the id, or "" if
-// there is no promise. up reports that the ids ascend, whatever the direction of the order is.
+// there is no promise. up reports that the document promises ascending ids for each direction of the order.
 func tiePromise(text string) (word string, up bool) {
 	if !strings.Contains(text, "id") && !strings.Contains(text, "kennung") {
 		return "", false

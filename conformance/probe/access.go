@@ -274,8 +274,8 @@ func withParameter(p openapi.Parameter) chooser {
 	}
 }
 
-// secondFilter returns another filter that some item fits together with a value of the first one: such a search may take another way than one filter, past
-// the guard. One filter of a list is drawn as the first one. If the node refused two filters before, there is no second one.
+// secondFilter returns a value of a second filter, such that some item fits both. A node may run a search with two filters by other code, which has no guard.
+// Only one drawn filter of a list gets a second one. If the node refused two filters earlier in the run, none does.
 func (r *run) secondFilter(name evidence.Resource, parameter, value string) (second condition, found bool) {
 	filters, items := r.filtersAt(name), r.facts.itemsOf(name)
 	if len(filters) < 2 || r.facts.status(name.With("filter-both"))/100 == 4 {

@@ -169,7 +169,7 @@ func (f describedFilter) fitting() func(value string) bool {
 	return func(value string) bool { return err != nil || len(value) <= maxPatterned && pattern.MatchString(value) }
 }
 
-// takesExpressions reports whether the values of a filter are written otherwise than those of its member, such as 10000..50000 or ge:10000: none of them fits the
+// takesExpressions reports whether a filter takes expressions such as 10000..50000 or ge:10000, and not the values of its member: no value of the items fits the
 // pattern of the filter, or each example in the document is a range, a comparison or a wildcard.
 func (f describedFilter) takesExpressions(member string, items [][]byte) bool {
 	fits, any, some := f.fitting(), false, false

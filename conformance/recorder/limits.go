@@ -54,7 +54,8 @@ func (g *gate) enter(ctx context.Context, n int) (int, error) {
 	return n, err
 }
 
-// wait blocks until the rate and the node allow n more requests at once, and returns n. It returns 1 if bursts are no longer allowed. Callers wait in a queue.
+// wait blocks until n requests can be sent at once, by the rate and by what the node allowed so far. It returns n, or 1 if the node no longer allows bursts.
+// Callers wait in a queue.
 func (g *gate) wait(ctx context.Context, n int) (int, error) {
 	select {
 	case <-g.turn:

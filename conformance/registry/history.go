@@ -46,7 +46,7 @@ var ErrBusy = errors.New("another rin registry command is using it")
 // OpenHistory opens a history for writing, and creates it if needed. Its owner alone can read it.
 func OpenHistory(path string) (*History, error) { return openHistory(path, false) }
 
-// ReadHistory opens an existing history for reading. Its error wraps [fs.ErrNotExist] if there is no file, or only an empty file that a killed command left.
+// ReadHistory opens an existing history for reading. If the file is missing, or is empty because a command was killed, the error wraps [fs.ErrNotExist].
 func ReadHistory(path string) (*History, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("open the history: %w", err)

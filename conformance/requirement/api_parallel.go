@@ -8,7 +8,7 @@ import (
 )
 
 // This file judges tokens that were requested at the same time as others and that the list refuses with 401. A server may accept only the newest token of a
-// client, so such a refusal alone is no fault.
+// client. So a refusal is a fault only together with other evidence.
 
 // signingHint is the fix for an authorization server that breaks tokens if it issues several at the same time.
 const signingHint = "make the object that signs anew for each token, or lock it: signature and hash objects such as java.security.Signature hold the data of one token, and requests at the same time mix it up"

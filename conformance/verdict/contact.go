@@ -97,6 +97,10 @@ func (c Contact) String() string {
 
 // Sentence returns the round for the reader of a report.
 func (c Contact) Sentence() string {
-	return fmt.Sprintf("At first contact (round %d) rin refused %d %% of %d wrong nodes, %d %% for the rule that they break, and certified %d of %d right ones.",
-		c.Round, share(c.Caught+c.Otherwise, c.Wrong), c.Wrong, share(c.Caught, c.Wrong), c.Right-c.Blamed-c.Inconclusive, c.Right)
+	cause := "each for the rule that it breaks"
+	if c.Otherwise > 0 {
+		cause = fmt.Sprintf("%d %% for the rule that they break", share(c.Caught, c.Wrong))
+	}
+	return fmt.Sprintf("At first contact (round %d) rin refused %d %% of %d wrong nodes, %s, and certified %d of %d right ones.",
+		c.Round, share(c.Caught+c.Otherwise, c.Wrong), c.Wrong, cause, c.Right-c.Blamed-c.Inconclusive, c.Right)
 }

@@ -22,6 +22,9 @@ var _ = Describe("A round of first contact", func() {
 	It("says what was refused, rounded down, and which right nodes were not certified", func() {
 		Expect(contact().Sentence()).To(Equal("At first contact (round 2) rin refused 72 % of 40 wrong nodes, " +
 			"67 % for the rule that they break, and certified 18 of 20 right ones."))
+		c := contact()
+		c.Missed, c.Otherwise = c.Missed+c.Otherwise, 0
+		Expect(c.Sentence()).To(Equal("At first contact (round 2) rin refused 67 % of 40 wrong nodes, each for the rule that it breaks, and certified 18 of 20 right ones."))
 		Expect(contact().String()).To(Equal("round 2: 40 wrong nodes, 27 caught, 2 refused otherwise, 1 open, 10 missed; " +
 			"20 right nodes, 18 certified, 1 blamed, 1 inconclusive"))
 	})

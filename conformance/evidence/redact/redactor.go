@@ -276,8 +276,8 @@ func (s *stream) Close() error {
 	return s.flush(len(s.held))
 }
 
-// ready returns how many bytes may be passed on: all whole lines, or none of them if a secret spans lines. If much more than
-// [maxHeld] would stay, it passes on all but the last bytes, in which a secret may begin.
+// ready returns how many of the held bytes the stream can write: those of the whole lines. It returns 0 if a secret can span lines, unless much more than
+// [maxHeld] bytes are held. Then only the last bytes stay, because a secret can begin there.
 func (s *stream) ready() int {
 	search := s.redactor.current()
 	n := 0
