@@ -7,12 +7,14 @@ import (
 
 // withPromises returns an order with what the prose promises of it.
 func (o Operation) withPromises(order Order, text string) Order {
+	own := strings.ToLower(text) // of the sort parameter: what the operation says of ties may be about its default order only
 	text = strings.ToLower(text + " " + o.Description)
 	const absent, fehlend = `\b(without|null|nulls|no|absent|missing)\b[^.;]{0,60}`, `\b(ohne|fehlend\w*|leere)\b[^.;]{0,60}`
 	last := strings.Contains(text, "last") || strings.Contains(text, "ende") || strings.Contains(text, "zuletzt")
 	last = last && regexp.MustCompile(absent+`\blast\b|`+fehlend+`\b(am ende|zuletzt|am schluss)\b`).MatchString(text)
 	order.NullsLast = last && !regexp.MustCompile(absent+`\bfirst\b|`+fehlend+`\b(am anfang|zuerst|vorn|voran|vorne)\b`).MatchString(text)
-	order.TieWord, order.TiesUp = tiePromise(text)
+	order.TieWord, _ = tiePromise(text)
+	_, order.TiesUp = tiePromise(own)
 	order.TiesByID = order.TieWord != ""
 	return order
 }
@@ -33,12 +35,13 @@ func tiePromise(text string) (word string, up bool) {
 			word = text[found[group]:found[group+1]]
 		}
 	}
-	clause := text[found[0]:]
+	clause := text[strings.LastIndexAny(text[:found[0]], ".;")+1:]
 	if end := strings.IndexAny(clause, ".;"); end >= 0 {
 		clause = clause[:end]
 	}
 	up = regexp.MustCompile(`\b(?:ids?|kennung|kennungen)\b,? (?:always |in |immer |stets )?\(?(?:ascending|asc|aufsteigend)\b|\b(?:ascending|aufsteigende[mnr]?|aufsteigend nach)(?: order of| by| der| den)?(?: the| their)? (?:ids?|kennung|kennungen)\b`).MatchString(clause) &&
-		!regexp.MustCompile(`\b(?:desc|descending|direction|revers\w*|opposite|absteigend\w*|richtung|umgekehrt\w*|if|when|unless|wenn|falls|default\w*)\b`).MatchString(clause)
+		!regexp.MustCompile(`\b(?:desc|descending|direction|revers\w*|opposite|absteigend\w*|richtung|umgekehrt\w*|if|when|unless|without|not|ohne|nicht|wenn|falls|default\w*)\b`).MatchString(clause) &&
+		!regexp.MustCompile(`\b(?:revers\w*|opposite|inverts?|turn(?:s|ed)?\b[^.;]{0,30}\baround|umgekehrt\w*|umkehr\w*|dreht\w*)\b`).MatchString(text)
 	return word, up
 }
 

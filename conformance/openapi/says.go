@@ -35,10 +35,10 @@ func (d *Document) LocksOneClient() bool {
 	lock := regexp.MustCompile(`(?i)\b(?:locks?|locked|429|sperrt|gesperrt)\b`)
 	oneClient := regexp.MustCompile(`(?i)\b(?:(?:a|the|this|that|one|of a|for a) (?:client|account)|(?:ein|das|dieses|der|dieser|eines) (?:konto|client|zugang)|its token requests)\b`)
 	// The sentence is about several callers, or denies or allows something.
-	other := regexp.MustCompile(`(?i)\b(?:\w*address\w*|\w*adress\w*|ips?|hosts?|proxy|networks?|netz\w*|all|every|each|alle\w*|jede\w*|institutions?|affiliations?|einrichtung\w*|not|never|may|can|nicht|nie|kein\w*|kann|können)\b`)
+	other := regexp.MustCompile(`(?i)\b(?:\w*address\w*|\w*adress\w*|ips?|hosts?|proxy|networks?|netz\w*|all|every|each|alle\w*|jede\w*|institutions?|affiliations?|organi[sz]ations?|partners?|tenants?|groups?|universit\w*|everyone|everybody|others|einrichtung\w*|hochschule\w*|organisation\w*|not|cannot|never|may|can|nicht|nie|kein\w*|kann|können)\b`)
 	general := regexp.MustCompile(`(?i)\b429\b|\brate[ -]limit|\brequests (?:per|a|an|in) |\banfragen (?:pro|je|in) `)
 	isPromise := func(sentence string) bool {
-		return attempt.MatchString(sentence) && lock.MatchString(sentence) && oneClient.MatchString(sentence) && !other.MatchString(sentence)
+		return !strings.Contains(sentence, "n't ") && attempt.MatchString(sentence) && lock.MatchString(sentence) && oneClient.MatchString(sentence) && !other.MatchString(sentence)
 	}
 	sentences := regexp.MustCompile(`[.;!?](?: |$)`).Split(strings.Join(strings.Fields(stringValue(raw)), " "), -1)
 	return slices.ContainsFunc(sentences, isPromise) &&

@@ -179,7 +179,7 @@ func boundMember(name string, date bool, members openapi.Members) (path string, 
 	stem, inflected := strings.CutSuffix(name, "ing") // closing bounds closesAt
 	return onlyMember(members, func(own string) bool {
 		rest, begins := strings.CutPrefix(withoutTimeWords(own), stem)
-		return inflected && begins && slices.Contains([]string{"", "s", "e", "es", "ed"}, rest)
+		return inflected && begins && slices.Contains([]string{"", "s", "e", "es"}, rest)
 	})
 }
 

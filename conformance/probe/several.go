@@ -108,6 +108,9 @@ func newAlternatives(f describedFilter, first, second condition) alternatives {
 // meansAnyOf reports whether an item with one of the requested values must match. It must if the document says so, or if no item has several values in the
 // member. Otherwise a node may require all of the requested values.
 func (f describedFilter) meansAnyOf(items []item) bool {
+	if regexp.MustCompile(`(?i)\b(all|both|each|every|alle[nrs]?|jede[mnrs]?)\b`).MatchString(f.text) {
+		return false
+	}
 	if regexp.MustCompile(`(?i)\b(any|either|one) of\b|\bat least one\b|\bor\b|\b(mindestens|wenigstens) eine[mnrs]?\b|\beine[mnrs]? (der|dieser|davon|von)\b|\boder\b`).MatchString(f.text) {
 		return true
 	}

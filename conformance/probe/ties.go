@@ -214,6 +214,8 @@ func (c columns) cutBy(order string) cut {
 func sizeAtTies(at cut, least, n int, s draw.Source) int {
 	var best []int
 	most, mostAbsent := 0, 0
+	hasTies := len(at.ties) > 0 // then the size must put a page end at one of them, too, where that is possible
+	hasBoth := false
 	hitsOf := func(size int, places []int) int {
 		hits := 0
 		for end := size; end < n; end += size {
@@ -228,8 +230,11 @@ func sizeAtTies(at cut, least, n int, s draw.Source) int {
 		for _, places := range at.absent {
 			absent += min(1, hitsOf(size, places))
 		}
+		both := hasTies && hits > 0 && absent > 0
 		switch {
-		case hits+absent == 0:
+		case hits+absent == 0, hasBoth && !both:
+		case both && !hasBoth:
+			best, most, mostAbsent, hasBoth = []int{size}, hits, absent, true
 		case absent > mostAbsent, absent == mostAbsent && hits > most:
 			best, most, mostAbsent = []int{size}, hits, absent
 		case absent == mostAbsent && hits == most:

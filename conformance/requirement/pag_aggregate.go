@@ -29,7 +29,7 @@ func (a aggregate) of(e Evidence, items [][]byte) (value float64, ok bool) {
 	for _, item := range items {
 		for _, text := range e.memberValues(item, a.member) {
 			n, err := strconv.ParseFloat(text, 64)
-			if err != nil {
+			if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
 				return 0, false
 			}
 			value += n
@@ -54,8 +54,8 @@ func aggregatesOf(e Evidence, items [][]byte) []aggregate {
 	return out
 }
 
-// findWrongAggregates finds numbers in statistics under a filter that are not those of the complete list under the same filter. Another number of the same kind
-// must agree, because a filter of statistics may mean something else than that of the list.
+// findWrongAggregates finds numbers in statistics under a filter that are not those of the complete list under the same filter. The number under another
+// value of the filter must agree, because a filter of statistics may mean something else than that of the list.
 func findWrongAggregates(e Evidence) []Judgement {
 	hasOthers := slices.ContainsFunc(e.Roles.Operations, func(r evidence.Resource) bool {
 		return r != e.Roles.List && len(numbersOf(e, e.exchange(r.With(evidence.OK)))) > 0
@@ -81,7 +81,7 @@ func findWrongAggregates(e Evidence) []Judgement {
 		if r == e.Roles.List || !described || len(o.TemplateParameters()) > 0 || countsOthers(e, o) || len(plain) == 0 {
 			continue
 		}
-		agreed, wrong := map[string]int{}, map[string][]Judgement{} // by the name of the number
+		agreed, wrong := map[string]bool{}, map[string]Judgement{} // by the name of the number and the filter
 		for _, x := range e.Exchanges {
 			member := members[x.Given["parameter"]]
 			if x.Label.Resource() != r || member == "" || !success(x) || lacksGoodToken(x) || !isAlone(o, x) {
@@ -97,24 +97,29 @@ func findWrongAggregates(e Evidence) []Judgement {
 			if len(fitting) == 0 || len(fitting) == len(allItems) {
 				continue
 			}
+			wants := map[float64]float64{} // by the value for all records
+			for _, a := range known {
+				if want, ok := a.of(e, fitting); ok {
+					wants[a.whole] = want
+				}
+			}
 			for name, got := range numbersOf(e, x) {
-				kinds := slices.DeleteFunc(slices.Clone(known), func(a aggregate) bool { return !isSameNumber(plain[name], a.whole) })
-				if len(kinds) == 0 {
-					continue
+				at := slices.IndexFunc(known, func(a aggregate) bool { return isSameNumber(plain[name], a.whole) })
+				key := name + " by " + x.Given["parameter"]
+				switch {
+				case at < 0:
+				case slices.ContainsFunc(known, func(a aggregate) bool { return isSameNumber(plain[name], a.whole) && isSameNumber(got, wants[a.whole]) }):
+					agreed[key] = true
+				default:
+					wrong[key] = Subject{Name: callInWords(x) + " $." + name, Label: x.Label, Expected: decimal(wants[known[at].whole]) + ", as the records of the list give"}.
+						failed(fmt.Sprintf("%s is %s without a filter, and not with one", clip(name), known[at].name), decimal(got)).
+						Hinting("calculate statistics from the rows that the list has under the same filter: a join repeats rows, and DISTINCT drops equal values")
 				}
-				if slices.ContainsFunc(kinds, func(a aggregate) bool { want, ok := a.of(e, fitting); return ok && isSameNumber(got, want) }) {
-					agreed[name]++
-					continue
-				}
-				want, _ := kinds[0].of(e, fitting)
-				wrong[name] = append(wrong[name], Subject{Name: callInWords(x) + " $." + name, Label: x.Label, Expected: decimal(want) + ", as the records of the list give"}.
-					failed(fmt.Sprintf("%s is %s without a filter, and not with one", clip(name), kinds[0].name), decimal(got)).
-					Hinting("calculate statistics from the rows that the list has under the same filter: a join repeats rows, and DISTINCT drops equal values"))
 			}
 		}
-		for _, name := range slices.Sorted(maps.Keys(wrong)) {
-			if agreed[name] > 0 {
-				s.add("aggregate "+string(r)+" "+name, wrong[name][0])
+		for _, key := range slices.Sorted(maps.Keys(wrong)) {
+			if agreed[key] {
+				s.add("aggregate "+string(r)+" "+key, wrong[key])
 			}
 		}
 	}
@@ -136,7 +141,7 @@ func numbersOf(e Evidence, x evidence.Exchange) map[string]float64 {
 	out := map[string]float64{}
 	for _, name := range openapi.MembersOf([][]byte{text}) {
 		if values := openapi.MemberValues(text, name); len(values) == 1 {
-			if n, err := strconv.ParseFloat(values[0], 64); err == nil {
+			if n, err := strconv.ParseFloat(values[0], 64); err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) {
 				out[name] = n
 			}
 		}
