@@ -206,8 +206,8 @@ func listFormDeviations() []Deviation {
 				return total, byType
 			})},
 		{Name: "statistics-of-distinct-values", Breaks: []string{"PAG-01"},
-			Why:     "Under a filter by target group the statistics count distinct values of a join, so that some records are missing; without a filter they are right.",
-			Example: atStatistics("targetGroup=COMPANY"),
+			Why:     "The statistics of universities count distinct values of a join, so that some records are missing; other groups have few records with equal values.",
+			Example: atStatistics("targetGroup=UNIVERSITY"),
 			Wrap: serveFilteredStatistics(edit(func(numbers map[string]any) {
 				if n, ok := numbers["total"].(json.Number); ok && n != "0" {
 					numbers["total"] = 1

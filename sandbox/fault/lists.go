@@ -242,12 +242,12 @@ func serveStatistics(count func(total int, byType map[string]int) (int, map[stri
 		})
 }
 
-// serveFilteredStatistics is [serveStatistics] with two filters of the list. alter changes the numbers under a filter by target group.
+// serveFilteredStatistics is [serveStatistics] with two filters of the list. alter changes the numbers for universities.
 func serveFilteredStatistics(alter change) wrap {
 	const path = "/funding/v3/statistics"
 	return both(interceptPath(path, func(next http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 		a := capture(next, r)
-		if a.ok() && r.Method == http.MethodGet && r.URL.Query().Has("targetGroup") {
+		if a.ok() && r.Method == http.MethodGet && r.URL.Query().Get("targetGroup") == "UNIVERSITY" {
 			alter(a)
 		}
 		a.send(w, r)
