@@ -149,8 +149,12 @@ func keepRecords(begin func() (window func(all int) (hidden, shown int))) wrap {
 				if err != nil {
 					size = len(found)
 				}
-				if body, err := json.Marshal(slicePage(found, start, size)); err == nil {
+				page := slicePage(found, start, size)
+				if body, err := json.Marshal(page); err == nil {
 					a.Body = body
+				}
+				if len(page) < size {
+					a.set("Link", "") // which is that of the list with all records
 				}
 			}
 			a.send(w, r)
