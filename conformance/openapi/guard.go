@@ -42,7 +42,7 @@ func (l Limits) effective() Limits {
 // Guard reads an API document from a node and returns a reduced copy of it. It refuses a text that is not a JSON object, is too big or too deep, or
 // has references that lead only to one another: then the result says why.
 //
-// Guard removes examples (except short ones of parameters), extensions ("x-"), $schema, $id, jsonSchemaDialect and dynamic references. It also
+// Guard removes examples (except short ones of parameters), extensions ("x-", unless a reference leads into one and none leads on), $schema, $id, jsonSchemaDialect and dynamic references. It also
 // removes every reference that leaves the document, with its siblings where OpenAPI ignores them. It keeps members whose names the author of the
 // document chose, such as schemas and properties, data under enum, const and default, and dangling local references, which a requirement looks for.
 // It ignores a byte order mark (RFC 8259 §8.1); if a member name is repeated, the last member counts. Guarding a reduced copy changes nothing.
@@ -63,7 +63,7 @@ func Guard(body []byte, limits Limits) evidence.Document {
 	if !ok {
 		return evidence.Document{Refused: notObject(tree)}
 	}
-	r := reducer{siblings: allowsSiblings(root)}
+	r := reducer{siblings: allowsSiblings(root), extensions: extensionTargets(root)}
 	r.object(root, "", false)
 	reduced, err := encodeTree(root)
 	if err != nil {
@@ -114,8 +114,45 @@ func referenceCycle(reduced []byte) string {
 
 // reducer removes what no requirement needs and what refers to something outside the document.
 type reducer struct {
-	siblings bool // keywords beside $ref count (OpenAPI 3.1 and later)
-	removals []evidence.Removed
+	siblings   bool     // keywords beside $ref count (OpenAPI 3.1 and later)
+	extensions []string // pointers into extensions, to which local references lead
+	removals   []evidence.Removed
+}
+
+// extensionTargets returns the pointers of local references that lead into an extension ("#/x-shared/Stage").
+func extensionTargets(value any) (out []string) {
+	switch v := value.(type) {
+	case []any:
+		for _, item := range v {
+			out = append(out, extensionTargets(item)...)
+		}
+	case *object:
+		ref, _ := v.values["$ref"].(string)
+		if pointer, ok := Fragment(ref); ok && strings.Contains(pointer, "/x-") {
+			out = append(out, pointer)
+		}
+		for _, key := range v.keys {
+			out = append(out, extensionTargets(v.values[key])...)
+		}
+	}
+	return out
+}
+
+// holdsTarget reports whether a local reference leads to the extension at the pointer, or into it.
+func (r *reducer) holdsTarget(pointer string) bool {
+	return slices.ContainsFunc(r.extensions, func(target string) bool { return target == pointer || strings.HasPrefix(target, pointer+"/") })
+}
+
+// refers reports whether a value has a reference.
+func refers(value any) bool {
+	switch v := value.(type) {
+	case []any:
+		return slices.ContainsFunc(v, refers)
+	case *object:
+		_, has := v.values["$ref"]
+		return has || slices.ContainsFunc(v.keys, func(key string) bool { return refers(v.values[key]) })
+	}
+	return false
 }
 
 // allowsSiblings reports whether the version of the document lets keywords beside $ref count.
@@ -157,8 +194,12 @@ func (r *reducer) object(o *object, pointer string, names bool) {
 		return remove
 	})
 	for _, key := range o.keys {
-		if names || !HoldsData(key) {
-			r.value(o.values[key], pointer+"/"+Escape(key), !names && HoldsNames(key))
+		at := pointer + "/" + Escape(key)
+		switch {
+		case names || !HoldsData(key):
+			r.value(o.values[key], at, !names && HoldsNames(key))
+		case strings.HasPrefix(key, "x-"): // the author chose the names above the target of a reference
+			r.value(o.values[key], at, !slices.Contains(r.extensions, at))
 		}
 	}
 }
@@ -192,7 +233,7 @@ func (r *reducer) removes(key string, value any, pointer string) bool {
 	case "example", "examples":
 		return !strings.Contains(pointer, "/parameters/") || !isShort(value)
 	}
-	return strings.HasPrefix(key, "x-")
+	return strings.HasPrefix(key, "x-") && (!r.holdsTarget(pointer+"/"+Escape(key)) || refers(value))
 }
 
 // Limits of the examples of a parameter that are kept.

@@ -84,6 +84,22 @@ var _ = Describe("The guard", func() {
 		))
 	})
 
+	It("keeps an extension to which a reference leads", func() {
+		const paths = `"paths":{"/a":{"get":{"x-stage":{"type":"integer"},"responses":{"200":{"content":{"application/json":{"schema":{"properties":{"a":{"$ref":"#/x-shared/Stage"},"b":{"$ref":"#/paths/~1a/get/x-stage"}}}}}}}}}}`
+		doc := guard(`{"openapi":"3.1.0","x-shared":{"Stage":{"$id":"https://a.example/","type":"integer"}},"x-note":{"Stage":1},` + paths + `}`)
+		Expect(string(doc.Reduced)).To(Equal(`{"openapi":"3.1.0","x-shared":{"Stage":{"type":"integer"}},` + paths + `}`))
+		parsed, err := openapi.Parse(doc.Reduced)
+		Expect(err).NotTo(HaveOccurred())
+		for _, ref := range parsed.Refs() {
+			Expect(ref.Resolves).To(BeTrue(), ref.Target)
+		}
+	})
+
+	It("removes an extension that has references", func() {
+		doc := guard(spec("3.1.0", `{"$ref":"#/components/x-a"}`, `{},"x-a":{"$ref":"#/components/x-b"},"x-b":{"$ref":"#/components/x-a"}`))
+		Expect(string(doc.Reduced)).NotTo(ContainSubstring("x-b"))
+	})
+
 	DescribeTable("replaces references that leave the document",
 		func(version, schema, left, keyword string) {
 			doc := guard(spec(version, schema, `{}`))

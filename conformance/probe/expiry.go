@@ -259,10 +259,8 @@ func againLater(c evidence.Case, send func(context.Context, *run, Resource) (rec
 		if !r.facts.good(res.Name.With(c)) {
 			return recorder.Request{}, notApplicable("the expired token was not accepted the first time")
 		}
-		if !r.Target.Loopback() {
-			if err := r.wait(ctx, cachePause, "caches to forget an expired token"); err != nil {
-				return recorder.Request{}, cutShort("the run ended first: %v", err)
-			}
+		if err := r.wait(ctx, cachePause, "caches to forget an expired token"); err != nil {
+			return recorder.Request{}, cutShort("the run ended first: %v", err)
 		}
 		return send(ctx, r, res)
 	})

@@ -193,7 +193,7 @@ func presentRevokedLater(ctx context.Context, r *run, res Resource) (recorder.Re
 	if !r.facts.good(res.Name.With("revoked")) {
 		return recorder.Request{}, notApplicable("the revoked token was not accepted the first time")
 	}
-	if left := r.revokedAt().Add(cachePause).Sub(r.Clock()); left > 0 && !r.Target.Loopback() {
+	if left := r.revokedAt().Add(cachePause).Sub(r.Clock()); left > 0 {
 		if err := r.wait(ctx, left, "caches to forget a revoked token"); err != nil {
 			return recorder.Request{}, cutShort("the run ended first: %v", err)
 		}

@@ -52,10 +52,13 @@ func judgeTotalsOfPages(e Evidence) []Judgement {
 }
 
 // unsteady reports whether the list changed during the run, so that answers of different times need not agree.
-func (e Evidence) unsteady() bool {
+func (e Evidence) unsteady() bool { return e.unsteadyBeside("") }
+
+// unsteadyBeside is [Evidence.unsteady] without the answer with the label except, which may be at fault itself.
+func (e Evidence) unsteadyBeside(except evidence.Label) bool {
 	again, _ := readingOf(e, "whole-again")
 	small, _ := readingOf(e, "small-again")
-	return e.anyPageChanged("") || e.totalChanged() || again.Ended() && small.Ended() && recordsChanged(e)
+	return e.anyPageChanged(except) || e.totalChanged() || again.Ended() && small.Ended() && recordsChanged(e)
 }
 
 // maxTotals bounds the totals of a list that changes while it is tested. A total that differs each time has another cause.

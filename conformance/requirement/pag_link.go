@@ -261,7 +261,7 @@ func judgeNextPage(e Evidence, x evidence.Exchange) Judgement {
 		if j, ok := e.passes("PAG-03"); !ok && j.Outcome == Blocked {
 			return j // PAG-03 reports the page
 		}
-		if e.unsteady() {
+		if e.unsteadyBeside(x.Label) {
 			return Passed(x.Label).Noting("the link to the next page led to the items of the page before it, but the list grows while it is read")
 		}
 		return want.failed("the link to the next page leads to the same items", "the items of the page that has the link")

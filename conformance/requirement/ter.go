@@ -104,8 +104,8 @@ func tokenRefusals() []Requirement {
 			Forgives: "Any 4xx: 405 of Keycloak, 404 of node-oidc-provider, 401 of Spring. A redirect to a login page or a page without a token is a warning. So are a token for a GET with good credentials, and an endpoint that reads its query: clients that put no secret there are safe.",
 			Fix:      "Route only POST to the token endpoint and answer other methods with 405. Read parameters from the body alone: req.body in Express, request.form in Flask, r.PostForm in Go; servlet containers merge query and body in getParameter.",
 			Breaks:   "A GET without credentials yields an anonymous token.",
-			Needs:    atToken("get"), Reads: atToken("get-basic", "get-unknown-client", "query-unknown-client", "query-parameters", "no-client"),
-			After: []ID{tokenRequirement}, Breach: findForbiddenTokens("TER-11"), Check: judgeURLParameters,
+			Needs:    atToken("get"), Reads: append(atToken("get-basic", "get-unknown-client", "query-unknown-client", "query-parameters", "no-client"), lockout()...),
+			After: []ID{tokenRequirement}, Breach: findForbiddenTokens("TER-11"), Check: unlessRefusedByLockout(judgeURLParameters),
 		},
 		{
 			ID: "TER-12", Title: "Repeated parameter is invalid_request",
@@ -127,6 +127,9 @@ func lockoutControls() []evidence.Label {
 	return atToken("ok-after-wrong-secret", "ok-after-id-only")
 }
 
+// lockout returns the labels that [unlessRefusedByLockout] reads.
+func lockout() []evidence.Label { return append(lockoutControls(), atToken("wrong-secret")...) }
+
 // Sentences of RFC 6749 §5.2 that several requirements quote.
 const (
 	authenticationFailed = "Client authentication failed (e.g., unknown client, no client authentication included, or unsupported authentication method)."
@@ -136,17 +139,43 @@ const (
 // unlessLockedOut makes a check inconclusive if a good request was refused right after one that failed to authenticate the client.
 func unlessLockedOut(check func(Evidence) Judgement) func(Evidence) Judgement {
 	return func(e Evidence) Judgement {
-		for _, control := range lockoutControls() {
-			x, sent := e.Get(control)
-			if !sent || isTokenAnswer(x) {
-				continue
-			}
-			return Unclear(fmt.Sprintf("the client may be locked out: %s got %s", e.RequestName(control), describeError(x))).
-				Hinting("wait until the authorization server, or a gateway in front of it, lets the client in again, then repeat the run; raise the number of failed attempts that this server allows").
-				Seen(x.Label)
+		if j, lockedOut := findLockout(e); lockedOut {
+			return j
 		}
 		return check(e)
 	}
+}
+
+// findLockout returns an inconclusive judgement if a good request was refused right after one that failed to authenticate the client.
+func findLockout(e Evidence) (j Judgement, found bool) {
+	for _, control := range lockoutControls() {
+		if x, sent := e.Get(control); sent && !isTokenAnswer(x) {
+			return Unclear(fmt.Sprintf("the client may be locked out: %s got %s", e.RequestName(control), describeError(x))).
+				Hinting("wait until the authorization server, or a gateway in front of it, lets the client in again, then repeat the run; raise the number of failed attempts that this server allows").
+				Seen(x.Label), true
+		}
+	}
+	return j, false
+}
+
+// unlessRefusedByLockout makes a failure or a warning of a check inconclusive if it rests only on refusals that came after the wrong secret, and a good
+// request was refused then, too.
+func unlessRefusedByLockout(check func(Evidence) Judgement) func(Evidence) Judgement {
+	return func(e Evidence) Judgement {
+		j := check(e)
+		locked, lockedOut := findLockout(e)
+		other := func(s Subject) bool { return !refusedAfterWrongSecret(e, s.Label) }
+		if lockedOut && (j.Outcome == Fail || j.Outcome == Warn) && len(j.Subjects) > 0 && !slices.ContainsFunc(j.Subjects, other) {
+			return locked
+		}
+		return j
+	}
+}
+
+// refusedAfterWrongSecret reports whether the token request with the label was refused after the wrong secret was sent.
+func refusedAfterWrongSecret(e Evidence, l evidence.Label) bool {
+	x, wrong := e.exchange(l), e.exchange(evidence.TokenEndpoint.With("wrong-secret"))
+	return x.Status() >= 400 && x.Status() < 500 && wrong.Answered() && x.Started.After(wrong.Started)
 }
 
 // onWrongRequest makes a check of the answer to one wrong token request.

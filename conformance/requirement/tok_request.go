@@ -21,7 +21,7 @@ func tokenRequests() []Requirement {
 			Forgives: "A server without HTTP Basic: a warning, because the network promises credentials in the body only, and because Spring Authorization Server, node-oidc-provider and Okta take only the method a client is registered for. A server that takes Basic must decode it: the RFC asks for the encoding, and clients and libraries apply it.",
 			Fix:      "Allow client_secret_basic beside client_secret_post. Spring Authorization Server: add ClientAuthenticationMethod.CLIENT_SECRET_BASIC to the registered client; node-oidc-provider and Okta know one method for each client, so this stays a note there.",
 			Breaks:   "Basic works with the plain secret and not with the form-encoded one.",
-			Needs:    atToken("basic"), Reads: append(atToken("basic-unencoded", "basic-percent-encoded"), otherClientsByBasic()...), After: []ID{tokenRequirement}, Check: judgeBasic,
+			Needs:    atToken("basic"), Reads: slices.Concat(atToken("basic-unencoded", "basic-percent-encoded"), otherClientsByBasic(), lockout()), After: []ID{tokenRequirement}, Check: unlessRefusedByLockout(judgeBasic),
 		},
 		{
 			ID: "TOK-14", Title: "Unrecognized request parameters are ignored",
@@ -32,7 +32,7 @@ func tokenRequests() []Requirement {
 			Forgives: "Block pages and rate limits: the requirement is inconclusive then.",
 			Fix:      "Ignore parameters that the token endpoint does not know; loosen strict form binding (Jackson FAIL_ON_UNKNOWN_PROPERTIES, additionalProperties: false).",
 			Breaks:   "400 invalid_request on unknown parameters.",
-			Needs:    atToken("unknown-parameter"), After: []ID{tokenRequirement}, Check: onAnswer(evidence.TokenEndpoint.With("unknown-parameter"), judgeUnknownParameter),
+			Needs:    atToken("unknown-parameter"), Reads: lockout(), After: []ID{tokenRequirement}, Check: unlessRefusedByLockout(onAnswer(evidence.TokenEndpoint.With("unknown-parameter"), judgeUnknownParameter)),
 		},
 		{
 			ID: "TOK-15", Title: "A parameter sent without a value is treated as omitted",
@@ -43,7 +43,7 @@ func tokenRequests() []Requirement {
 			Forgives: "invalid_scope, as Keycloak says it: a warning. It never gates: clients of this network send no scope.",
 			Fix:      "Treat an empty scope like a missing one. Keycloak refuses it (seen with 26.4) and cannot be configured otherwise, which stays a warning.",
 			Breaks:   "scope= is answered with invalid_scope.",
-			Needs:    atToken("empty-scope"), Reads: atToken("basic-empty-secret"), After: []ID{tokenRequirement}, Check: judgeEmptyParameters,
+			Needs:    atToken("empty-scope"), Reads: append(atToken("basic-empty-secret"), lockout()...), After: []ID{tokenRequirement}, Check: unlessRefusedByLockout(judgeEmptyParameters),
 		},
 		{
 			ID: "TOK-16", Title: "Form encoding is decoded",
@@ -54,7 +54,7 @@ func tokenRequests() []Requirement {
 			Forgives: "Block pages: the requirement is inconclusive then.",
 			Fix:      "Read the body with a form parser (PHP $_POST, Spring @RequestParam, Go r.PostForm) instead of splitting it by hand, and accept a charset parameter in Content-Type: secrets with + & = % cannot be sent otherwise.",
 			Breaks:   "A server that compares raw, undecoded values.",
-			Needs:    atToken("percent-encoded"), After: []ID{tokenRequirement}, Check: onAnswer(evidence.TokenEndpoint.With("percent-encoded"), judgeFormDecoding),
+			Needs:    atToken("percent-encoded"), Reads: lockout(), After: []ID{tokenRequirement}, Check: unlessRefusedByLockout(onAnswer(evidence.TokenEndpoint.With("percent-encoded"), judgeFormDecoding)),
 		},
 		{
 			ID: "TOK-17", Title: "Token URL answers directly, without redirect",
@@ -77,8 +77,8 @@ func tokenRequests() []Requirement {
 			Fix:      "Issue tokens independently of each other and let each live until its own expiry: the network's known client fetches a token for every page it reads. Let token requests at the same time wait for the database, not fail.",
 			Breaks:   "Issuing a token revokes the one before.",
 			Needs:    atToken(evidence.OK, "repeat-1", "repeat-2", "repeat-3"),
-			Reads:    slices.Concat(onTarget("first-token", "handed-out-again", "in-use", "before-end", "lost-early", evidence.OK), []evidence.Label{evidence.TokenEndpoint.With("later"), evidence.BesideLock}, parallelTokenRequests()),
-			After:    []ID{tokenRequirement}, Check: judgeRepeatedTokens,
+			Reads:    slices.Concat(onTarget("first-token", "handed-out-again", "in-use", "before-end", "lost-early", evidence.OK), []evidence.Label{evidence.TokenEndpoint.With("later"), evidence.BesideLock}, parallelTokenRequests(), lockout()),
+			After:    []ID{tokenRequirement}, Check: unlessRefusedByLockout(judgeRepeatedTokens),
 		},
 	}
 }
