@@ -43,7 +43,7 @@ func judgeTotalsOfPages(e Evidence) []Judgement {
 			first[key] = x
 			continue
 		}
-		if other, _, _ := totalOf(e, before); other != total {
+		if other, _, _ := totalOf(e, before); other != total && !e.withinEdits(other, total) {
 			s.add("totals of pages", Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: fmt.Sprintf("%d, as in %s", other, callInWords(before))}.
 				failed(fmt.Sprintf("the total is %d on one page and %d on another page of one list", other, total), strconv.Itoa(total)).Hinting(countHint).Seen(before.Label))
 		}
@@ -257,13 +257,13 @@ func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distributio
 		return j
 	}
 	for _, word := range slices.Sorted(maps.Keys(d.counts)) {
-		if d.counts[word] != want[word] {
+		if d.counts[word] != want[word] && !e.withinEdits(d.counts[word], want[word]) {
 			about.Expected = fmt.Sprintf("%d with %s, as the list has", want[word], quote(word))
 			s.add("statistics "+d.name, difference("the numbers of "+clip(d.name)+" are not those of the list", strconv.Itoa(d.counts[word])))
 			return
 		}
 	}
-	if covered && total >= 0 && total != len(allItems) {
+	if covered && total >= 0 && total != len(allItems) && !e.withinEdits(total, len(allItems)) {
 		about.Expected = strconv.Itoa(len(allItems)) + ", as the list has"
 		s.add("total of statistics", difference("the statistics have another total than the list", strconv.Itoa(total)))
 	}

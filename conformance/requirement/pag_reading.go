@@ -136,7 +136,8 @@ func isCompleteAnswer(e Evidence, x evidence.Exchange) bool {
 	return err == nil && len(listPage.Items) < len(first)
 }
 
-// lostItems returns the ids of the items of the complete list that fit a call, and that its answer lacks. It leaves out items that have left the list since.
+// lostItems returns the ids of the items of the complete list that fit a call, and that its answer lacks. It leaves out items that have left the list since, or
+// were edited.
 func lostItems(e Evidence, x evidence.Exchange, got []string, fits func(item []byte) bool) []string {
 	allItems, ok := wholeList(e)
 	if !ok {
@@ -151,7 +152,8 @@ func lostItems(e Evidence, x evidence.Exchange, got []string, fits func(item []b
 			expected = append(expected, e.identity(item))
 		}
 	}
-	return e.withoutDeparted(x, withoutRemoved(e, openapi.Missing(expected, got)))
+	lost := e.withoutDeparted(x, withoutRemoved(e, openapi.Missing(expected, got)))
+	return slices.DeleteFunc(lost, func(id string) bool { return e.editedRecords()[id] })
 }
 
 // withoutDeparted returns the items without those that may have left a changing list before the answer came, because no later answer has them. If the total

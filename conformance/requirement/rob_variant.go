@@ -288,7 +288,7 @@ func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 	}
 	total, _, named := totalOf(e, one)
 	totalThere, _, alsoNamed := totalOf(e, other)
-	if named && alsoNamed && total != totalThere {
+	if named && alsoNamed && total != totalThere && !e.withinEdits(total, totalThere) {
 		return want.failed(fmt.Sprintf("the list has %s in one language and %d %s", evidence.Count(total, "item"), totalThere, clip(inOther)), strconv.Itoa(totalThere)).Hinting(languageHint).Seen(one.Label)
 	}
 	renewed := newEachTime(e)
@@ -296,12 +296,15 @@ func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 		id := e.identity(item)
 		translated, has := byID[id]
 		if !has {
+			if e.editedRecords()[id] {
+				continue
+			}
 			if len(items) > len(theirs) && listPageOf(e, one).Next() == "" && listPageOf(e, other).Next() == "" && !e.isAnonymous(item) && !limitsByLanguage(e, r) {
 				return want.failed("an item that the list has in one language is missing "+clip(inOther), quote(id)+" is missing").Hinting(languageHint).Seen(one.Label)
 			}
 			continue
 		}
-		if member, before, now := differenceInLanguages(item, translated, renewed); member != "" {
+		if member, before, now := differenceInLanguages(item, translated, renewed); member != "" && !e.editedRecords()[id] {
 			return want.failed("a value other than a text differs "+clip(inOther)+": "+clip(member), before+" and "+now).Hinting(languageHint).Seen(one.Label)
 		}
 	}
