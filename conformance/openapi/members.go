@@ -148,9 +148,13 @@ type IdentityMember struct {
 	Guessed bool
 }
 
-// IdentityIn finds the member that identifies the records: their id; or the member that the path parameter of the detail operation or its description names;
-// or one with a usual name. Each record has one value of it, and no two records have the same. Without such a member it returns "id".
+// IdentityIn finds the member that identifies the records: the one with the name of the path parameter of the detail operation; their id; the member that the
+// description of the parameter names; or one with a usual name. Each record has one value of it, and no two records have the same. Without such a member it
+// returns "id".
 func IdentityIn(records [][]byte, p Parameter, collection string) IdentityMember {
+	if len(records) > 0 && p.Name != "" && p.Name != "id" && isUnique(records, p.Name) {
+		return IdentityMember{Member: p.Name}
+	}
 	if slices.ContainsFunc(records, func(record []byte) bool { return len(MemberValues(record, "id")) > 0 }) || len(records) == 0 {
 		return IdentityMember{Member: "id"}
 	}

@@ -49,11 +49,17 @@ func judgeDateFormats(e Evidence) Judgement {
 	return gather(j, judgeZeroTimes(e))
 }
 
+// explainsZeroTime reports whether the document says what the first day of the calendar means.
+func explainsZeroTime(e Evidence, x evidence.Exchange) bool {
+	o, known := operation(e, x.Label.Resource())
+	return known && e.Spec.Says(o, regexp.MustCompile(`(?i)\b0001-01-01|\byear (?:1|one|0001)\b|\bJahr(?:es)? (?:1|eins|0001)\b`))
+}
+
 // judgeZeroTimes finds dates that are the zero value of a library, 0001-01-01: the record has no date there.
 func judgeZeroTimes(e Evidence) Judgement {
 	var s survey
 	for _, x := range operationAnswers(e) {
-		if !success(x) || !isOrdinaryCall(x) || !jsonMedia(mediaType(x)) {
+		if !success(x) || !isOrdinaryCall(x) || !jsonMedia(mediaType(x)) || explainsZeroTime(e, x) {
 			continue
 		}
 		// Libraries write their zero value with a time. The day alone may be meant as the first day of the calendar, so it is a warning.

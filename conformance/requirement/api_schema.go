@@ -3,6 +3,7 @@ package requirement
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -339,6 +340,9 @@ func findNonJSON(e Evidence, x evidence.Exchange) (j Judgement, found bool) {
 	}
 	if !ok || !described || !declaresJSON(r.Content) {
 		return Judgement{}, false
+	}
+	if own, has := o.Responses[strconv.Itoa(x.Status())]; has && len(own.Content) == 0 && len(x.Response.Body) == 0 {
+		return Judgement{}, false // the document describes this status without content
 	}
 	_, err := e.jsonText(x)
 	if err == nil {

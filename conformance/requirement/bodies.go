@@ -125,12 +125,25 @@ func (e Evidence) jsonText(x evidence.Exchange) ([]byte, error) {
 
 // itemsOf is [itemsOf] with a cache.
 func (e Evidence) itemsOf(x evidence.Exchange) ([][]byte, error) {
+	if e.isDescribedAsEmpty(x) {
+		return nil, nil
+	}
 	if !isCacheable(x) {
 		return itemsOf(x)
 	}
 	b := e.body(x)
 	defer b.mu.Unlock()
 	return e.list(b, x)
+}
+
+// isDescribedAsEmpty reports whether an answer is 204 where the document describes 204: a list without items.
+func (e Evidence) isDescribedAsEmpty(x evidence.Exchange) bool {
+	if x.Status() != 204 {
+		return false
+	}
+	o, known := operation(e, x.Label.Resource())
+	_, described := o.Responses["204"]
+	return known && described
 }
 
 // list reads an answer as a list, once unless there are too many items.

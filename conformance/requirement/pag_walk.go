@@ -394,7 +394,7 @@ func judgePageBeyondEnd(e Evidence) Judgement {
 		}
 	}
 	switch {
-	case x.Status() == 204:
+	case x.Status() == 204 && !e.isDescribedAsEmpty(x):
 		return want.warned("a page beyond the end has no content", describe(x))
 	case success(x) && err != nil:
 		return want.failed("a page beyond the end is not a list", clip(err.Error()))
