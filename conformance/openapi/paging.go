@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,7 +39,7 @@ func RoleOf(p Parameter) Role {
 		return SkipRole
 	case numberOrText && slices.Contains(pageNames(), name), numeric && name == "p":
 		return PageRole
-	case !numeric && numberOrText && slices.Contains(cursorNames(), name):
+	case !numeric && numberOrText && slices.Contains(cursorNames(), name), numberOrText && slices.Contains(keysetNames(), Joined(p.Name)):
 		return CursorRole
 	case !numeric && (slices.Contains(sortNames(), name) || hasOpposites(p.Schema)):
 		return SortRole
@@ -62,6 +63,17 @@ func pageNames() []string {
 func cursorNames() []string {
 	return []string{"cursor", "after", "pagetoken", "nextcursor", "nexttoken", "nextpagetoken", "continuation", "continuationtoken", "pagecursor", "pageafter", "startingafter",
 		"searchafter", "startafter", "scrollid", "resumptiontoken", "marker", "skiptoken"}
+}
+
+// keysetNames are names of parameters that take the id of the last item of a page, and give the items after it.
+func keysetNames() []string {
+	return []string{"afterid", "lastid", "lastseenid", "sinceid", "startafterid", "startingafterid", "startingafter"}
+}
+
+// TakesLastID reports whether a cursor is the id of the last item of the page before, so that no answer needs to name it.
+func (p Parameter) TakesLastID() bool {
+	said := regexp.MustCompile(`(?i)\bids? of the (?:last|final)\b|\blast (?:\w+ )?id\b|\b(?:id|kennung) de[sr] letzten\b`)
+	return RoleOf(p) == CursorRole && (slices.Contains(keysetNames(), Joined(p.Name)) || said.MatchString(p.Description))
 }
 
 func sortNames() []string {

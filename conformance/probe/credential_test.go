@@ -227,8 +227,8 @@ var _ = Describe("A full run", func() {
 		for _, d := range waited[4:] {
 			late += d
 		}
-		Expect(late).To(Equal(134 * time.Second))
-		Expect(waited[4:]).To(HaveEach(BeNumerically("<=", 13*time.Second)), "a cache may keep a verified token until it rests")
+		Expect(late).To(Equal(134*time.Second+time.Minute), "this node accepts the token, so it is asked again a minute later")
+		Expect(waited[4:]).To(HaveEach(SatisfyAny(BeNumerically("<=", 13*time.Second), Equal(time.Minute))), "a cache may keep a verified token until it rests")
 		x, _ := log.Get(evidence.Info.With("expired"))
 		again, _ := log.Get(evidence.Info.With("expired-again"))
 		Expect(again.Status()).To(Equal(200), "this node never forgets a token, so it is asked twice")

@@ -19,6 +19,7 @@ type facts struct {
 	mu        sync.Mutex
 	first     Token            // the first token of the run
 	revoked   time.Time        // when [revokedToken] was revoked; zero before
+	forgotten time.Time        // when caches have dropped the expired tokens; see [run.cachesForget]
 	tokens    map[string]Token // the newest good token of each kind, by its name in evidence
 	issues    map[string]issue // by the value of the token
 	issuer    issuerFacts

@@ -45,6 +45,7 @@ type reading struct {
 	base   string // the URL without a page parameter
 	number numbering
 	cursor string // the parameter for cursors, if there is one
+	keyset bool   // a cursor is the id of the last item
 	links  bool   // prefers links to cursors
 	given  map[string]string
 
@@ -169,6 +170,8 @@ func (rd *reading) after(listPage openapi.ListPage) string {
 		return link
 	case listPage.Cursor != "" && rd.cursor != "":
 		return withQuery(rd.base, pair{rd.cursor, listPage.Cursor})
+	case rd.keyset && len(listPage.Items) > 0:
+		return withQuery(rd.base, pair{rd.cursor, listPage.Items[len(listPage.Items)-1]})
 	}
 	return rd.number.page(rd.base, len(rd.Pages), len(rd.Items()))
 }
@@ -199,17 +202,18 @@ func (r *run) newReading(o openapi.Operation, res Resource, size int, query ...p
 	}
 	rd.base = withQuery(res.URL, query...)
 	if p, ok := o.QueryWithRole(openapi.CursorRole); ok {
-		rd.cursor = p.Name
+		rd.cursor, rd.keyset = p.Name, p.TakesLastID()
 	}
 	if w := r.walkOf(res.Name, evidence.FirstWalk); w != nil && w.page.Name != "" {
 		r.facts.with(func(*facts) { rd.number = numbering{w.page.Name, w.pages.Meaning(), w.pages.Minimum} })
 	}
-	rd.Numbered = rd.number.meaning == openapi.Offset || rd.number.meaning == openapi.FromOne || rd.number.meaning == openapi.FromZero
+	numbered := rd.number.meaning == openapi.Offset || rd.number.meaning == openapi.FromOne || rd.number.meaning == openapi.FromZero
+	rd.Numbered = numbered || rd.keyset // of both kinds, no page names the next one
 	if rd.Numbered {
 		rd.given["numbered"] = "true"
 	}
 	rd.next = rd.base
-	if rd.Numbered {
+	if numbered {
 		rd.next = rd.number.page(rd.base, 0, 0)
 	}
 	return rd
@@ -244,9 +248,10 @@ func breaksOff(rd openapi.Reading) bool {
 
 // fresh returns a reading that starts again at the first page, with new cursors and links.
 func (rd *reading) fresh() *reading {
-	again := &reading{base: rd.base, number: rd.number, cursor: rd.cursor, links: rd.links, given: rd.given, next: rd.base}
-	if again.Numbered = rd.Numbered; again.Numbered {
-		again.next = again.number.page(again.base, 0, 0)
+	again := &reading{base: rd.base, number: rd.number, cursor: rd.cursor, keyset: rd.keyset, links: rd.links, given: rd.given, next: rd.base}
+	again.Numbered = rd.Numbered
+	if first := again.number.page(again.base, 0, 0); first != "" {
+		again.next = first
 	}
 	return again
 }

@@ -13,10 +13,12 @@ import (
 const pagesUnclear = "the numbered pages do not add up"
 
 func beginWhole(r *run, o openapi.Operation, res Resource) (*reading, *unsent) {
+	cursor, ok := o.QueryWithRole(openapi.CursorRole)
+	keyset := ok && cursor.TakesLastID() // no answer shows whether more items follow
 	switch {
 	case r.pagesDisagree(res.Name, evidence.FirstWalk):
 		return nil, notApplicable(pagesUnclear)
-	case !r.isCapped(res.Name):
+	case !r.isCapped(res.Name) && !keyset:
 		return nil, notApplicable("the list without parameters is the whole list")
 	}
 	size := maxWalkSize
