@@ -26,13 +26,18 @@ func judgeTotalsOfPages(e Evidence) []Judgement {
 	var s survey
 	first := map[string]evidence.Exchange{}
 	for _, x := range pageAnswers(e) {
+		if stated, at, named := statedTotal(e, x); named && listPageOf(e, x).Listed && meaningOfTotal(e, x.Label.Resource(), at).OfPage && stated != len(listPageOf(e, x).Items) {
+			came := len(listPageOf(e, x).Items)
+			s.add("totals of one page", Subject{Name: callInWords(x) + " " + at, Label: x.Label, Expected: strconv.Itoa(came)}.
+				failed(fmt.Sprintf("the document says that the total counts the items of the page; it is %d, and %d came", stated, came), strconv.Itoa(stated)).Hinting("count the items that are sent"))
+		}
 		total, place, ok := totalOf(e, x)
 		if !ok || !describesTotal(e, place) || !listPageOf(e, x).Listed || isEstimate(e, place) {
 			continue
 		}
 		if inHeader, name, both := openapi.Total(headerOf(x), nil); both && describesTotal(e, name) {
 			text, _ := e.jsonText(x)
-			if inBody, path, named := openapi.Total(nil, text); named && inBody != inHeader && !isEstimate(e, path) && !strings.HasSuffix(path, "recordsTotal") {
+			if inBody, path, named := openapi.Total(nil, text); named && inBody != inHeader && !isEstimate(e, path) && meaningOfTotal(e, x.Label.Resource(), path).Counts(inBody) && !strings.HasSuffix(path, "recordsTotal") {
 				s.add("two totals", Subject{Name: callInWords(x) + " " + path, Label: x.Label, Expected: strconv.Itoa(inHeader) + ", as in " + name}.
 					failed("header and envelope of one page name different totals", strconv.Itoa(inBody)).Hinting(countHint))
 			}
