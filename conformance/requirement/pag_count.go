@@ -231,6 +231,11 @@ func memberOfStatistics(name string, members openapi.Members) string {
 // judgeDistribution compares one distribution with the total beside it and with the list. A difference from the list is a failure only if the document says
 // that the statistics count the list.
 func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distribution, total int, allItems [][]byte) {
+	o, _ := operation(e, x.Label.Resource())
+	form := e.Spec.FormOfStatistics(o, d.name)
+	if form.Amounts {
+		return
+	}
 	want := map[string]int{}
 	single, sum := true, 0 // single: each item has one value
 	for _, item := range allItems {
@@ -246,7 +251,7 @@ func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distributio
 		sum += n
 	}
 	about := Subject{Name: clip(callName(x) + " $." + d.name), Label: x.Label}
-	if single && covered && total >= 0 && sum != total {
+	if apart := sum - total; single && covered && total >= 0 && !form.NoSum && max(apart, -apart) > form.Step*len(d.counts) {
 		about.Expected = strconv.Itoa(total) + " in all"
 		s.add("sum "+d.name, about.failed(clip(d.name)+" does not add up to the total beside it", strconv.Itoa(sum)).Hinting(statisticsHint))
 		return
@@ -259,13 +264,13 @@ func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distributio
 		return j
 	}
 	for _, word := range slices.Sorted(maps.Keys(d.counts)) {
-		if d.counts[word] != want[word] {
+		if apart := d.counts[word] - want[word]; max(apart, -apart) > form.Step && !form.Grouped {
 			about.Expected = fmt.Sprintf("%d with %s, as the list has", want[word], quote(word))
 			s.add("statistics "+d.name, difference("the numbers of "+clip(d.name)+" are not those of the list", strconv.Itoa(d.counts[word])))
 			return
 		}
 	}
-	if covered && total >= 0 && total != len(allItems) {
+	if apart := total - len(allItems); covered && total >= 0 && max(apart, -apart) > form.Step {
 		about.Expected = strconv.Itoa(len(allItems)) + ", as the list has"
 		s.add("total of statistics", difference("the statistics have another total than the list", strconv.Itoa(total)))
 	}
