@@ -69,6 +69,11 @@ func (d *Document) SaysOfMember(o Operation, name string, pattern *regexp.Regexp
 // SaysOfTotal reports whether a description of the total in the answer of an operation matches a pattern. The place is that of [Total]: a header field, or a
 // member of the envelope. A property of the same name elsewhere, such as in an item, is another number.
 func (d *Document) SaysOfTotal(o Operation, place string, pattern *regexp.Regexp) bool {
+	return d.anyOfTotal(o, place, func(s *search, property any) bool { return s.says(property, pattern) })
+}
+
+// anyOfTotal reports whether the description of the total in this place fits. A total that the answer is composed of several times has several descriptions.
+func (d *Document) anyOfTotal(o Operation, place string, fits func(s *search, property any) bool) bool {
 	status, _, ok := o.Success()
 	if !ok || place == "" {
 		return false
@@ -83,7 +88,7 @@ func (d *Document) SaysOfTotal(o Operation, place string, pattern *regexp.Regexp
 	path, inEnvelope := strings.CutPrefix(place, "$.")
 	if !inEnvelope {
 		headers, _ := response["headers"].(map[string]any)
-		return slices.ContainsFunc(sortedKeys(headers), func(name string) bool { return strings.EqualFold(name, place) && s.says(headers[name], pattern) })
+		return slices.ContainsFunc(sortedKeys(headers), func(name string) bool { return strings.EqualFold(name, place) && fits(s, headers[name]) })
 	}
 	schemas := []any{response["schema"]} // Swagger 2.0
 	content, _ := response["content"].(map[string]any)
@@ -91,11 +96,11 @@ func (d *Document) SaysOfTotal(o Operation, place string, pattern *regexp.Regexp
 		holder, _ := d.resolve(content[media])
 		schemas = append(schemas, holder["schema"])
 	}
-	says := func(property any) bool { return s.says(property, pattern) }
+	ofProperty := func(property any) bool { return fits(s, property) }
 	holder, name, nested := strings.Cut(path, ".")
 	return slices.ContainsFunc(schemas, func(schema any) bool {
-		return s.anyProperty(schema, path, says) ||
-			nested && s.anyProperty(schema, holder, func(property any) bool { return s.anyProperty(property, name, says) })
+		return s.anyProperty(schema, path, ofProperty) ||
+			nested && s.anyProperty(schema, holder, func(property any) bool { return s.anyProperty(property, name, ofProperty) })
 	})
 }
 

@@ -88,7 +88,7 @@ func learnForeignList(r *run, at evidence.Resource, a recorder.Answer) {
 	if !ok || a.Status/100 != 2 {
 		return
 	}
-	listPage := openapi.ReadListPage(a.Header, a.Body, true)
+	listPage := r.listPage(at, a)
 	ids := func(items []item) []string {
 		var out []string
 		for _, i := range items {

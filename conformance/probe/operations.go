@@ -76,7 +76,7 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 	if ok && r.node.isList(o) {
 		listPage := openapi.ListPage{Total: -1}
 		if listed {
-			listPage = openapi.ListPageOf(a.Header, a.Body, list.Items, openapi.Identities(list.Items))
+			listPage = r.listPage(at, a)
 		}
 		w := r.newWalk(o, listPage.Items)
 		r.facts.with(func(f *facts) { f.walks[walkKey{at, evidence.FirstWalk}], f.listPages[at] = w, listPage })

@@ -241,7 +241,7 @@ func callPage(round evidence.Walk) sender {
 func learnPage(round evidence.Walk) learner {
 	return func(r *run, at evidence.Resource, a recorder.Answer) {
 		w := r.walkOf(at, round)
-		listPage := openapi.ReadListPage(a.Header, a.Body, a.Status/100 == 2)
+		listPage := r.listPage(at, a)
 		page := openapi.Page{Listed: listPage.Listed, Items: listPage.Items}
 		r.learnNext(at, a, listPage)
 		r.facts.with(func(*facts) { w.pages.ByValue[w.next] = page })

@@ -142,7 +142,7 @@ func (r *run) learnReadingPage(key readingName, a recorder.Answer) {
 	if rd == nil {
 		return
 	}
-	listPage := openapi.ReadListPage(a.Header, a.Body, a.Status/100 == 2)
+	listPage := r.listPage(key.at, a)
 	r.facts.with(func(*facts) {
 		rd.Pages = append(rd.Pages, listPage)
 		if key.name == readWhole {
@@ -150,6 +150,16 @@ func (r *run) learnReadingPage(key readingName, a recorder.Answer) {
 		}
 		rd.next = rd.after(listPage)
 	})
+}
+
+// listPage reads an answer of a list as a page, with the total only if it counts the items of the list, as far as the document says.
+func (r *run) listPage(at evidence.Resource, a recorder.Answer) openapi.ListPage {
+	listPage := openapi.ReadListPage(a.Header, a.Body, a.Status/100 == 2)
+	o, known := r.operation(at)
+	if _, place, named := openapi.Total(a.Header, a.Body); listPage.Total >= 0 && known && named {
+		listPage = listPage.ReadAs(r.node.Document.MeaningOfTotal(o, place), a.Body)
+	}
+	return listPage
 }
 
 // after returns the URL of the page after listPage: by its link or cursor, or else by the number of the page.

@@ -54,8 +54,13 @@ func disagreements(e Evidence, x evidence.Exchange, idMember, id string) []disag
 		if volatile(name) && !inOtherZone(listValue, detailValue) {
 			continue // the member may have changed between the two answers
 		}
+		otherLanguage, announced := inOtherLanguage(e, records[0].call, x)
+		if isAnnounced(e, name, listValue, detailValue) || announced && !contradicts(listValue, detailValue) {
+			continue
+		}
 		d := disagreement{member: name, id: id, subject: Subject{Name: clip(callName(x) + " $." + name), Label: x.Label, Expected: valueInWords(listValue) + ", as in the list", Got: valueInWords(detailValue)}}
-		d.hard = contradicts(listValue, detailValue) || isScalarText(listValue) && isScalarText(detailValue) && sharedSchema(e, name)
+		d.hard = contradicts(listValue, detailValue) || isScalarText(listValue) && isScalarText(detailValue) && sharedSchema(e, name) && !otherLanguage
+		d.hard = d.hard && !formInList(e, name).Stale
 		agreed := false
 		for i, r := range records {
 			value := renewed.without(name, items[i][name])
@@ -68,6 +73,9 @@ func disagreements(e Evidence, x evidence.Exchange, idMember, id string) []disag
 		}
 	}
 	for _, d := range nullsInList(e, x, inList, inDetail, id) {
+		if formInList(e, d.member).Differs {
+			continue
+		}
 		d.before = slices.ContainsFunc(records, func(r record) bool { return r.call.Started.Before(x.Started) })
 		d.after = slices.ContainsFunc(records, func(r record) bool {
 			return r.call.Started.After(x.Started) && isNull(openapi.Object(r.item)[d.member])

@@ -26,13 +26,18 @@ func judgeTotalsOfPages(e Evidence) []Judgement {
 	var s survey
 	first := map[string]evidence.Exchange{}
 	for _, x := range pageAnswers(e) {
+		if stated, at, named := statedTotal(e, x); named && listPageOf(e, x).Listed && meaningOfTotal(e, x.Label.Resource(), at).OfPage && stated != len(listPageOf(e, x).Items) {
+			came := len(listPageOf(e, x).Items)
+			s.add("totals of one page", Subject{Name: callInWords(x) + " " + at, Label: x.Label, Expected: strconv.Itoa(came)}.
+				failed(fmt.Sprintf("the document says that the total counts the items of the page; it is %d, and %d came", stated, came), strconv.Itoa(stated)).Hinting("count the items that are sent"))
+		}
 		total, place, ok := totalOf(e, x)
 		if !ok || !describesTotal(e, place) || !listPageOf(e, x).Listed || isEstimate(e, place) {
 			continue
 		}
 		if inHeader, name, both := openapi.Total(headerOf(x), nil); both && describesTotal(e, name) {
 			text, _ := e.jsonText(x)
-			if inBody, path, named := openapi.Total(nil, text); named && inBody != inHeader && !isEstimate(e, path) && !strings.HasSuffix(path, "recordsTotal") {
+			if inBody, path, named := openapi.Total(nil, text); named && inBody != inHeader && !isEstimate(e, path) && meaningOfTotal(e, x.Label.Resource(), path).Counts(inBody) && !strings.HasSuffix(path, "recordsTotal") {
 				s.add("two totals", Subject{Name: callInWords(x) + " " + path, Label: x.Label, Expected: strconv.Itoa(inHeader) + ", as in " + name}.
 					failed("header and envelope of one page name different totals", strconv.Itoa(inBody)).Hinting(countHint))
 			}
@@ -229,6 +234,11 @@ func memberOfStatistics(name string, members openapi.Members) string {
 // judgeDistribution compares one distribution with the total beside it and with the list. A difference from the list is a failure only if the document says
 // that the statistics count the list.
 func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distribution, total int, allItems [][]byte) {
+	o, _ := operation(e, x.Label.Resource())
+	form := e.Spec.FormOfStatistics(o, d.name)
+	if form.Amounts {
+		return
+	}
 	want := map[string]int{}
 	single, sum := true, 0 // single: each item has one value
 	for _, item := range allItems {
@@ -244,7 +254,7 @@ func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distributio
 		sum += n
 	}
 	about := Subject{Name: clip(callName(x) + " $." + d.name), Label: x.Label}
-	if single && covered && total >= 0 && sum != total {
+	if apart := sum - total; single && covered && total >= 0 && !form.NoSum && max(apart, -apart) > form.Step*len(d.counts) {
 		about.Expected = strconv.Itoa(total) + " in all"
 		s.add("sum "+d.name, about.failed(clip(d.name)+" does not add up to the total beside it", strconv.Itoa(sum)).Hinting(statisticsHint))
 		return
@@ -257,13 +267,13 @@ func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distributio
 		return j
 	}
 	for _, word := range slices.Sorted(maps.Keys(d.counts)) {
-		if d.counts[word] != want[word] && !e.withinEdits(d.counts[word], want[word]) {
+		if apart := d.counts[word] - want[word]; max(apart, -apart) > form.Step && !form.Grouped && !e.withinEdits(d.counts[word], want[word]) {
 			about.Expected = fmt.Sprintf("%d with %s, as the list has", want[word], quote(word))
 			s.add("statistics "+d.name, difference("the numbers of "+clip(d.name)+" are not those of the list", strconv.Itoa(d.counts[word])))
 			return
 		}
 	}
-	if covered && total >= 0 && total != len(allItems) && !e.withinEdits(total, len(allItems)) {
+	if apart := total - len(allItems); covered && total >= 0 && max(apart, -apart) > form.Step && !e.withinEdits(total, len(allItems)) {
 		about.Expected = strconv.Itoa(len(allItems)) + ", as the list has"
 		s.add("total of statistics", difference("the statistics have another total than the list", strconv.Itoa(total)))
 	}

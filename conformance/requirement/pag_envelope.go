@@ -172,7 +172,7 @@ func judgeEnvelopeNumbers(e Evidence) []Judgement {
 					expected = strconv.Itoa(want)
 				}
 			case m.isFlag() && p.fits():
-				if want, known := p.flag(m); known && want != (m.text == "true") {
+				if want, known := p.flag(m); known && want != (m.text == "true") && !exceedsTotal(e, m.path) {
 					expected = strconv.FormatBool(want)
 				}
 			}
@@ -183,6 +183,11 @@ func judgeEnvelopeNumbers(e Evidence) []Judgement {
 		}
 	}
 	return s.faults
+}
+
+// exceedsTotal reports whether the document says that a flag is about records beyond the total, and not about the pages after this one.
+func exceedsTotal(e Evidence, path string) bool {
+	return totalIsDescribedAs(e, path, `(?i)\b(more|further|mehr|weitere)\b[^.;]{0,40}\b(than|beyond|als) ((the|der|die|in|by|that|what) )*(total|gesamtzahl|counted|gezählt|maximum)`)
 }
 
 // isNumbered reports whether the page was requested by its number and has items.

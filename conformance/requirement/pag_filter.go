@@ -257,6 +257,9 @@ func (c condition) expected() string {
 // judges them in the call with this filter alone.
 func (c condition) contradictedBy(e Evidence, item []byte) (has []string, wrong bool) {
 	has = e.memberValues(item, c.member)
+	if form := formInList(e, c.member); form.Differs || form.Rounded && c.bound != "" {
+		return has, false // the filter sees the value of the record, and the list shows another
+	}
 	if c.bound != "" {
 		return has, len(has) > 0 && !slices.ContainsFunc(has, func(v string) bool { return side(v, c.value, c.bound, edge{}) >= 0 })
 	}

@@ -36,6 +36,9 @@ func listPageOf(e Evidence, x evidence.Exchange) openapi.ListPage {
 	e.bodies.mu.Unlock()
 	if !known {
 		listPage = openapi.ListPageOf(headerOf(x), x.Response.Body, items, e.identities(items))
+		if _, place, named := statedTotal(e, x); named {
+			listPage = listPage.ReadAs(meaningOfTotal(e, x.Label.Resource(), place), x.Response.Body)
+		}
 		e.bodies.mu.Lock()
 		defer e.bodies.mu.Unlock()
 		e.bodies.listPages[x.Response] = listPage

@@ -12,8 +12,27 @@ import (
 	"github.com/rin-network/rin/conformance/openapi"
 )
 
-// totalOf returns the number of items that a list says it has, in a header field or in its envelope, and where it says so.
+// totalOf returns the number of items that a list says it has, in a header field or in its envelope, and where it says so. A number that counts something
+// else, as the document says, is no total.
 func totalOf(e Evidence, x evidence.Exchange) (total int, place string, ok bool) {
+	total, place, ok = statedTotal(e, x)
+	if ok && !meaningOfTotal(e, x.Label.Resource(), place).Counts(total) {
+		return 0, "", false
+	}
+	return total, place, ok
+}
+
+// meaningOfTotal returns what the document says of the total of a list in this place. It is kept for all answers.
+func meaningOfTotal(e Evidence, list evidence.Resource, place string) openapi.TotalMeaning {
+	o, known := operation(e, list)
+	if !known {
+		return openapi.TotalMeaning{}
+	}
+	return remember(e.judged, "the meaning of the total "+o.Pointer+" "+place, func() openapi.TotalMeaning { return e.Spec.MeaningOfTotal(o, place) })
+}
+
+// statedTotal is [totalOf] for a total of any meaning.
+func statedTotal(e Evidence, x evidence.Exchange) (total int, place string, ok bool) {
 	text, err := e.jsonText(x)
 	if err != nil {
 		text = nil
@@ -25,6 +44,9 @@ func totalOf(e Evidence, x evidence.Exchange) (total int, place string, ok bool)
 // a greater total with the items of all pages, if they were read.
 func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement, found bool) {
 	total, place, ok := totalOf(e, list)
+	if stated, at, named := statedTotal(e, list); named && !ok && meaningOfTotal(e, list.Label.Resource(), at).Others && stated < len(items) {
+		total, place, ok = stated, at, true // a number that counts more than the list is still too low
+	}
 	if !ok || list.Response.Truncated || total == len(items) {
 		return Judgement{}, false
 	}

@@ -1,0 +1,132 @@
+package openapi
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// This file finds sentences that announce that a list shows a member in another way than the detail of one record.
+
+// A ListForm is how a list shows a member, as the document says, in comparison with the detail.
+type ListForm struct {
+	Differs bool // in another way, such as masked or shortened, or only a part of it
+	Rounded bool // as a rounded number
+	Stale   bool // perhaps in an earlier state; no sentence names the member
+}
+
+// FormInList returns what the document says about a member in the list, if it says that the detail differs. The sentence stands in the description of the
+// member, or it stands in that of an operation or of the whole API and names the member.
+func (d *Document) FormInList(list, detail Operation, member string) ListForm {
+	var out ListForm
+	named := memberPattern(member)
+	for _, text := range d.textsOfMember(list, detail, member) {
+		for _, sentence := range Sentences(text) {
+			out.add(sentence, sentence)
+		}
+	}
+	info, _ := d.Raw("/info/description")
+	for _, text := range []string{list.Description, detail.Description, stringValue(info)} {
+		before := ""
+		for _, sentence := range Sentences(text) {
+			out.Stale = out.Stale || listWord().MatchString(sentence) && snapshot().MatchString(sentence) && !sameInBoth().MatchString(sentence)
+			if named.MatchString(sentence) {
+				out.add(sentence, before+". "+sentence)
+			}
+			before = sentence
+		}
+	}
+	return out
+}
+
+// add takes what a sentence says about a member; context is the sentence with the one before it, which may name the list.
+func (f *ListForm) add(sentence, context string) {
+	if !listWord().MatchString(context) || sameInBoth().MatchString(sentence) || !listWord().MatchString(sentence) && !ofBoth().MatchString(sentence) {
+		return
+	}
+	units := inUnits().FindAllString(sentence, 2)
+	twoUnits := len(units) == 2 && !strings.EqualFold(units[0], units[1]) && detailWord().MatchString(sentence)
+	f.Rounded = f.Rounded || rounded().MatchString(sentence)
+	f.Differs = f.Differs || otherForm().MatchString(sentence) || bothDiffer().MatchString(sentence) && ofBoth().MatchString(sentence) || twoUnits
+}
+
+// textsOfMember returns the descriptions of the properties with this name, and of what is below them, in both operations.
+func (d *Document) textsOfMember(list, detail Operation, member string) []string {
+	var out []string
+	for _, o := range []Operation{list, detail} {
+		raw, _ := d.Raw(o.Pointer)
+		s := d.newSearch()
+		s.find(raw, func(object map[string]any) bool {
+			if properties, _ := object["properties"].(map[string]any); properties[member] != nil {
+				s.find(properties[member], func(inner map[string]any) bool {
+					if text, isText := inner["description"].(string); isText && !slices.Contains(out, text) {
+						out = append(out, text)
+					}
+					return false
+				})
+			}
+			return false
+		})
+	}
+	return out
+}
+
+// memberPattern matches the name of a member in prose: contactEmail is also "contact email", and name is also "names" and "Namen".
+func memberPattern(member string) *regexp.Regexp {
+	var words strings.Builder
+	for i, r := range member {
+		if i > 0 && unicode.IsUpper(r) {
+			words.WriteString("[ -]?")
+		}
+		words.WriteString(regexp.QuoteMeta(string(r)))
+	}
+	return regexp.MustCompile(`(?i)(?:^|[^\pL])` + words.String() + `(?:s|es|n|en)?(?:[^\pL]|$)`)
+}
+
+// listWord matches words about the list of the API. "A list of groups" is a value.
+var listWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:the|in|all|both|of|from) (?:lists?|listing|overview)(?: (?:[^o]|o[^f])|[^ \pL]|$)|^lists (?:show|give|have|hold|round|mask|cut)\b|` +
+		`\b(?:die|der|in|einer|den|jeder|im) (?:liste|listen|listenansicht|übersicht)(?:[^\pL]|$)`)
+})
+
+var detailWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:details?|detailansicht|einzel\w*|single (?:calls?|records?|fundings?|items?))\b`)
+})
+
+// sameInBoth matches words that say that list and detail do not differ.
+var sameInBoth = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:same|identical\w*|equal(?:s|ly)?|alike|unchanged|both (?:show|have|give)|as in the (?:detail|list)|like the (?:detail|list)|gleich\w*|identisch\w*|dieselbe\w*|unverändert|wie (?:in|im) (?:der )?\w+)\b|` +
+		`\b(?:not|never|no|nicht|nie|kein\w*|un) ?(?:be |been |differ\w*|rounded|masked|shortened|abbreviated|cut|truncated|anonymi[sz]ed|hidden|cached|gerundet|gekürzt|maskiert|abweich\w*|anonymisiert|verändert)\b`)
+})
+
+var bothDiffer = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:may|can|might|will|do|does|sometimes|often) (?:\w+ )?(?:differ|deviate|be (?:different|older|newer))\b|\b(?:differs?|deviates?) (?:from|between|in)\b|\b(?:unterscheiden|abweichen|weichen|weicht)\b`)
+})
+
+// ofBoth matches words that compare list and detail.
+var ofBoth = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:both|the two|details?|detailansicht|einzel\w*|beide\w*|(?:from|than) (?:that |those )?(?:of |in )?the list|von der liste)\b`)
+})
+
+var rounded = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:rounded|rounds|nearest|in steps of|whole (?:hundreds|thousands|millions|euros?)|gerundet\w*|(?:volle|ganze) (?:hundert|tausend|million|euro))`)
+})
+
+// inUnits matches words for another unit than that of the detail.
+var inUnits = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\bin (?:thousands|millions|hundreds|tausend|millionen|cents?|euros?|local time|utc)\b`)
+})
+
+var otherForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:masked|abbreviated|shortened|truncated|cut|anonymi[sz]ed|pseudonymi[sz]ed|obfuscated|redacted|blurred|simplified|summari[sz]ed|approximate\w*|coarse\w*|` +
+		`(?:the )?first (?:\w+ ){0,2}only|only (?:the )?(?:first|main|most important|some|one)|main (?:\w+ ){0,2}only|(?:last|previous) night|as of|snapshot|` +
+		`(?:not|without) (?:the )?(?:\w+ ){0,2}(?:exact|full|whole|complete|all)|gekürzt\w*|verkürzt\w*|abgekürzt\w*|maskiert\w*|unkenntlich\w*|anonymisiert\w*|verschleiert\w*|vereinfacht\w*|ungefähr\w*|` +
+		`nur (?:der|die|das|den)? ?(?:erste\w*|wichtigste\w*)|stand (?:von|vom|der))\b`)
+})
+
+// snapshot matches words that say that a list may show an earlier state.
+var snapshot = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:snapshots?|cached|stale|refreshed|rebuilt|recomputed|out of date|(?:minutes?|hours?|days?) (?:old|late|behind)|every night|nightly|next (?:morning|day)|zwischengespeichert\w*|nächtlich\w*|momentaufnahme|(?:minuten|stunden|tage) alt)\b`)
+})

@@ -1,0 +1,106 @@
+package requirement
+
+import (
+	"encoding/json"
+	"math/big"
+	"regexp"
+	"strings"
+
+	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
+)
+
+// This file judges differences between list and detail that the document announces.
+
+// formInList returns what the document says about a member of the list; it is kept for all records. The member may be a path: its first name counts.
+func formInList(e Evidence, member string) openapi.ListForm {
+	name := strings.TrimSuffix(strings.SplitN(member, ".", 2)[0], "[]")
+	return remember(e.judged, "the form in the list of "+name, func() openapi.ListForm {
+		list, okList := operation(e, e.Roles.List)
+		detail, okDetail := operation(e, e.Roles.Detail)
+		if !okList || !okDetail {
+			return openapi.ListForm{}
+		}
+		return e.Spec.FormInList(list, detail, name)
+	})
+}
+
+// isAnnounced reports whether the document explains the difference of a member between list and detail.
+func isAnnounced(e Evidence, name string, inList, inDetail []byte) bool {
+	form := formInList(e, name)
+	return form.Differs || form.Rounded && isRoundedFrom(inList, inDetail)
+}
+
+// isRoundedFrom reports whether a number of the list may be that of the detail, rounded: it differs by no more than one of its last digit before the zeros,
+// or by a tenth. Values that are no numbers may hold such a number.
+func isRoundedFrom(inList, inDetail []byte) bool {
+	var a, b any
+	if evidence.DecodeJSON(inList, &a) != nil || evidence.DecodeJSON(inDetail, &b) != nil {
+		return false
+	}
+	n, okN := a.(json.Number)
+	m, okM := b.(json.Number)
+	if !okN || !okM {
+		return !okN && !okM
+	}
+	x, okX := new(big.Rat).SetString(string(openapi.BoundedNumber(n)))
+	y, okY := new(big.Rat).SetString(string(openapi.BoundedNumber(m)))
+	if !okX || !okY {
+		return false
+	}
+	apart := new(big.Rat).Abs(new(big.Rat).Sub(x, y))
+	tenth := new(big.Rat).Abs(new(big.Rat).Mul(y, big.NewRat(1, 10)))
+	return x.Sign() == 0 || apart.Cmp(tenth) <= 0 || apart.Cmp(lastPlace(x)) <= 0
+}
+
+// lastPlace returns the place of the last digit of a number before its zeros: 1000 for 234000.
+func lastPlace(n *big.Rat) *big.Rat {
+	place, ten := big.NewRat(1, 1), big.NewRat(10, 1)
+	for range openapi.MaxDigits {
+		next := new(big.Rat).Mul(place, ten)
+		if !new(big.Rat).Quo(n, next).IsInt() {
+			break
+		}
+		place = next
+	}
+	return place
+}
+
+// inOtherLanguage reports whether list and detail name different languages in Content-Language, so that their texts differ. announced is true if the document
+// says so of one of the two.
+func inOtherLanguage(e Evidence, list, detail evidence.Exchange) (other, announced bool) {
+	a, b := languageOf(list), languageOf(detail)
+	if a == "" || b == "" || a == b {
+		return false, false
+	}
+	return true, remember(e.judged, "list and detail in two languages", func() bool { return announcesLanguages(e) })
+}
+
+// announcesLanguages reports whether the document says that list and detail choose their language in different ways: the one shows texts in one language, or
+// does not look at Accept-Language, and a sentence about the other says something else.
+func announcesLanguages(e Evidence) bool {
+	listOperation, okList := operation(e, e.Roles.List)
+	detailOperation, okDetail := operation(e, e.Roles.Detail)
+	if !okList || !okDetail {
+		return false
+	}
+	info, _ := e.Spec.Raw("/info/description")
+	general, _ := info.(string)
+	list, detail := regexp.MustCompile(`(?i)\b(lists?|liste|listen)\b`), regexp.MustCompile(`(?i)\b(details?|detailansicht|einzel\w*)\b`)
+	language := regexp.MustCompile(`(?i)\b(accept-language|languages?|sprache\w*|german|english|deutsch\w*|englisch\w*|translat\w*)\b|übersetz`)
+	same := regexp.MustCompile(`(?i)\b(same|both|alike|gleich\w*|beide\w*|dieselbe\w*|wie (die|in|im))\b|\band (the )?details?\b`)
+	of := func(text string, place *regexp.Regexp, whole bool) bool {
+		about := false
+		for _, sentence := range openapi.Sentences(text) {
+			about = about || whole || place.MatchString(sentence)
+			if same.MatchString(sentence) {
+				return false
+			}
+			if about && language.MatchString(sentence) {
+				return true
+			}
+		}
+		return false
+	}
+	return (of(general, list, false) || of(listOperation.Description, list, true)) && (of(general, detail, false) || of(detailOperation.Description, detail, true))
+}
