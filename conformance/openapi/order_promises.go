@@ -51,12 +51,27 @@ func (o Operation) orderInProse() (order Order, words string, ok bool) {
 	if text := strings.ToLower(o.Description); !strings.Contains(text, "order") && !strings.Contains(text, "orted by") {
 		return order, "", false
 	}
-	found := regexp.MustCompile(`(?i)\b(?:in (?:the )?order of|sorted by|ordered by)(?: the| their)? ([A-Za-z_]+)`).FindAllStringSubmatch(o.Description, 2)
+	found := regexp.MustCompile(`(?i)\b(?:in (?:the )?order of|sorted by|ordered by)(?: the| their)? ([A-Za-z_]+)`).FindAllStringSubmatch(affirmed(o.Description), 2)
 	if len(found) != 1 {
 		return order, "", false
 	}
 	order = o.withPromises(Order{By: Joined(found[0][1]), InProse: true}, "")
 	return order, "the described order by " + found[0][1], true
+}
+
+// affirmed returns a description without the clauses that name an order which the list does not have: one that is denied, that another list has, or that an
+// earlier version had. Of "not sorted by deadline but by budget" it keeps "sorted by budget".
+func affirmed(text string) string {
+	const order = `(?:in (?:the )?order of|sorted by|ordered by)`
+	const other = `not|never|no longer|isn't|aren't|rather than|instead of|unlike|as opposed to|other than|until|formerly|previously|earlier versions?|used to be|(?:was|were|had been)`
+	denied := regexp.MustCompile(`(?i)\b(?:` + other + `)\b[^.;:]*?\b` + order + `[^.;:]*`)
+	but := regexp.MustCompile(`(?i)^(?:not|never|no longer|isn't|aren't)\b[^,;.]*?\b` + order + `[^,;.]*,? but (?:are |is )?(?:sorted |ordered )?by\b`)
+	return denied.ReplaceAllStringFunc(text, func(clause string) string {
+		if at := but.FindStringIndex(clause); at != nil {
+			return "sorted by" + clause[at[1]:]
+		}
+		return ""
+	})
 }
 
 // firstKey returns the first of several keys in a value; "deadline,desc" is one.

@@ -22,3 +22,21 @@ var _ = DescribeTable("Ascending ids of equal items are promised for each direct
 	Entry("not if it is denied", "", "Equal amounts are not sorted by id ascending.", false),
 	Entry("not if everything is reversed", "", "Ties go by id, ascending; with desc everything is reversed.", false),
 )
+
+var _ = DescribeTable("The description of an operation names an order",
+	func(text, by string) {
+		order, _, ok := openapi.Operation{Description: text}.OrderAsked(nil)
+		Expect(ok).To(Equal(by != ""))
+		Expect(order.By).To(Equal(by))
+	},
+	Entry("that the list has", "The calls are sorted by deadline.", "deadline"),
+	Entry("with a negation elsewhere", "Closed calls are not listed. The calls are sorted by deadline.", "deadline"),
+	Entry("with a negation after it", "The calls are sorted by deadline, not by title.", "deadline"),
+	Entry("with a negation of something else before it", "The calls, which are not paged: they are sorted by deadline.", "deadline"),
+	Entry("that it does not have", "Lists the calls by id. They are not sorted by deadline or title.", ""),
+	Entry("that it no longer has", "They are no longer sorted by deadline.", ""),
+	Entry("that it had", "Until version 2 they were sorted by deadline; now their order is that of the ids.", ""),
+	Entry("instead of another", "The calls come by id rather than sorted by deadline.", ""),
+	Entry("but not another", "They are not sorted by deadline but by budget, the largest first; equal budgets by id.", "budget"),
+	Entry("beside one that it does not have", "The calls are sorted by budget. They are not ordered by deadline.", "budget"),
+)
