@@ -34,13 +34,15 @@ func promiseOf(e Evidence, x evidence.Exchange) searchPromise {
 	says := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 	name := strings.ToLower(regexp.MustCompile(`^[A-Za-z]+`).FindString(x.Given["of"]))
 	members := membersOfList(e)
+	isLenient := expandsText(text)
+	text = withoutDenied(text)
 	return searchPromise{
-		exact:    says(`\bexact(ly)?\b|\bequals?\b|\bidentical\b`) || comparesWhole(text) || searchesElsewhere(text, x.Given["of"], members) || namesMember(members, x),
+		exact:    says(`\bexact(ly)?\b|\bequals?\b|\bidentical\b`) || comparesWhole(text) || findsEnds(text) || readsSome(text) || searchesElsewhere(text, x.Given["of"], members) || namesMember(members, x),
 		signless: dropsSign(text, patternSign(x.Given["value"])),
 		contains: says(`\b(contains?|containing|part of|parts of|substring|anywhere in)\b`),
 		anyCase:  says(`\b(case[- ]insensitive(ly)?|upper[- ]?(case)? and lower[- ]?case|(ignor\w+|regardless of|irrespective of|without regard to) (the )?(upper|case)|case (does not|doesn't) (matter|count)|in any case|not case[- ]sensitive|case[- ]fold(ed|ing)|(capital|large|upper[- ]?case) (and|or) (small|lower[- ]?case)( letters| ones)? [^.;]{0,30}\b(same|equal|alike|no difference|not (matter|distinguished)))\b`),
 		anyText:  says(`\b(any|all|every|each|either|both) (of the |of its )?(languages?|titles?|translations?)\b`),
-		lenient:  says(`\b(wild ?cards?|patterns?|fuzzy|similar|like|stem(s|med|ming)?|full[- ]text|relevan\w+)\b`),
+		lenient:  isLenient || says(`\b(wild ?cards?|patterns?|fuzzy|similar|like|stem(s|med|ming)?|full[- ]text|relevan\w+)\b`),
 		onlyIn:   name != "" && says(`\b`+regexp.QuoteMeta(name)+`s?\b`) && !says(`\b(or|and|descriptions?|keywords?|summary|abstract|texts?|funders?|note|notes)\b[^.;]*\b(descriptions?|keywords?|summary|abstract|note|notes|funders?)\b`),
 	}
 }

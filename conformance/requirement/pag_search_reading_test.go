@@ -1,6 +1,8 @@
 package requirement
 
 import (
+	"strings"
+
 	g "github.com/onsi/ginkgo/v2"
 	o "github.com/onsi/gomega"
 
@@ -17,6 +19,10 @@ var _ = g.DescribeTable("A search reads another text than the title",
 	g.Entry("in German", "sucht in der kurzbeschreibung; groß- und kleinschreibung ist gleich.", true),
 	g.Entry("in German, with a member", "text im note, nicht im titel.", true),
 	g.Entry("not in the title, in one clause", "text in the summary, not in the title.", true),
+	g.Entry("not in the title nor another", "searches the keywords only, ignoring case; neither title nor summary are searched.", true),
+	g.Entry("in German, alone", "durchsucht nur die zusammenfassung", true),
+	g.Entry("in German, not in the title", "sucht in schlagwörtern, nicht im titel.", true),
+	g.Entry("the name of something else", "name of the funder or a part of it (case-insensitive); titles are not searched.", true),
 	g.Entry("not as it names both", "text in the title or the summary.", false),
 	g.Entry("not as it names the title after all", "searches the summary. the title is searched, too.", false),
 	g.Entry("not as it denies the other", "text in the title, but not in the summary.", false),
@@ -49,4 +55,33 @@ var _ = g.DescribeTable("A search drops a sign",
 	g.Entry("not if it is denied", "special characters are not ignored.", "%", false),
 	g.Entry("not if case is ignored", "text in the title. case is ignored.", "%", false),
 	g.Entry("not by signs without a meaning", "signs have no special meaning.", "%", false),
+)
+
+var _ = g.DescribeTable("A search reads only some items",
+	func(text string, some bool) { o.Expect(readsSome(text)).To(o.Equal(some)) },
+	g.Entry(nil, "text in the title or summary, ignoring case. only open calls are searched.", true),
+	g.Entry(nil, "sucht in titel und zusammenfassung der laufenden ausschreibungen.", true),
+	g.Entry(nil, "sucht im titel; geschlossene und künftige werden nicht durchsucht.", true),
+	g.Entry(nil, "only calls with this word.", false),
+	g.Entry(nil, "only whole words of the title are found.", false),
+)
+
+var _ = g.DescribeTable("A search finds words that are not the same",
+	func(text string, expands bool) { o.Expect(expandsText(text)).To(o.Equal(expands)) },
+	g.Entry(nil, "text im titel. % und _ sind platzhalter wie in sql.", true),
+	g.Entry(nil, "misspelt words are tolerated: words that differ in one letter are found as well.", true),
+	g.Entry(nil, "text im titel, ohne platzhalter.", false),
+	g.Entry(nil, "% und _ sind keine platzhalter.", false),
+	g.Entry(nil, "text in the title.", false),
+)
+
+var _ = g.DescribeTable("A search folds case, as its description says",
+	func(text string, left bool) {
+		o.Expect(strings.Contains(withoutDenied(text), "case")).To(o.Equal(left))
+	},
+	g.Entry(nil, "text in the title; case-insensitive.", true),
+	g.Entry(nil, "text in the title, not in the summary; case is ignored.", true),
+	g.Entry(nil, "text in the title. it does not ignore case.", false),
+	g.Entry(nil, "text in the title; not case-insensitive.", false),
+	g.Entry(nil, "only ascii letters are compared without regard to case; ä and ä are different.", false),
 )
