@@ -13,13 +13,13 @@ import (
 // SelectsOtherwise reports whether a parameter does not select the items whose member has its value, by its name or by a sentence of the document: one of its own
 // description, or in a line of that of the operation which begins with its name.
 func (o Operation) SelectsOtherwise(p Parameter) bool {
-	return strings.ContainsAny(p.Name, "!<>~^") || o.saysOf(p, selectsNothing(), aboutCaller(), leavesOut(), selectsMore())
+	return strings.ContainsAny(p.Name, "!<>~^") || o.saysOf(p, selectsNothing(), aboutCaller(), leavesOut(), selectsMore(), aboutPast())
 }
 
 // SelectsMore reports whether the document says that other values match, too, and nothing else that [Operation.SelectsOtherwise] looks for. Such a parameter
 // still leaves out something.
 func (o Operation) SelectsMore(p Parameter) bool {
-	return o.saysOf(p, selectsMore()) && !strings.ContainsAny(p.Name, "!<>~^") && !o.saysOf(p, selectsNothing(), aboutCaller(), leavesOut())
+	return o.saysOf(p, selectsMore()) && !strings.ContainsAny(p.Name, "!<>~^") && !o.saysOf(p, selectsNothing(), aboutCaller(), leavesOut(), aboutPast())
 }
 
 // saysOf reports whether a sentence about a parameter matches one of the patterns.
@@ -56,6 +56,8 @@ var selectsNothing = sync.OnceValue(func() *regexp.Regexp {
 		`\bfor (\w+ ){0,3}(statistics|analytics|tracking|logging|monitoring|attribution|auditing|debugging)( purposes)? only\b|` +
 		`\b(wird|werden) (derzeit |nicht mehr |seit [^,]{1,20} )?(ignoriert|nicht ausgewertet)|\b(ohne (wirkung|einfluss|auswirkung)|wirkungslos|hat keine\w* (wirkung|einfluss|auswirkung))|(^|\s)(filtert|verändert|ändert|beeinflusst|schränkt)\b[^,]*\b(nicht|nichts)\b|` +
 		`\b(come|comes|listed|shown|appear|appears|ranked|sorted) (first|last|higher|at the top)\b|\b(boost(s|ed|ing)?|prefer(s|red|ring|ence)?)\b|\b(ranked|ranking)\b|\bkommen zuerst\b|\bbevorzugt|\bdien(t|en) (nur|allein|lediglich|ausschließlich|einzig) |` +
+		`(^|\s)(aber|jedoch|und|wird|werden|wurde) (derzeit )?(nicht|nicht mehr) (mehr )?(ausgewertet|berücksichtigt|beachtet|verwendet)\b|` +
+		`\b(moves?|puts?|places?|lifts?)\b[^,]*\b(to|at) the (top|head|front|beginning)\b|\bleaves? (none|nothing|no (calls?|items?|records?|entries)) out\b|\b(rückt|stellt|setzt)\b[^,]*\b(nach oben|an den anfang|an die spitze|voran)|` +
 		`\bnur (für|zu|zur) (\S+ ){0,2}(statistik|auswertung|protokoll|nutzungsstatistik|statistischen)|` +
 		`\b(est|sera) ignoré|\bsans effet\b|\bne (filtre|modifie|change) (pas|rien)|\bfins (de )?statisti|\b(viene|è) ignorat|\bsenza effetto\b|\bse ignora\b|\bsin efecto\b`)
 })
@@ -66,9 +68,18 @@ var aboutCaller = sync.OnceValue(func() *regexp.Regexp {
 		`\bcalling (application|client|system|organi[sz]ation|party)\b|\b(of|for) the caller\b|\bdes aufrufers\b|\baufrufenden?\b|\bihrer (anwendung|organisation|einrichtung|nutz\S+)`)
 })
 
+// aboutPast matches sentences about a value that the record had at another time, which the member does not show.
+var aboutPast = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(that|which) (had (this|that|the)|used to (have|be))\b|\bwhose \w+ (was|were) (this|that)\b[^,]*\b(at|before|until|last|earlier|formerly|previously|originally)\b|` +
+		`\b(original|former|previous|earlier|initial) (status|value|region|funder|\w+) of\b|\b(hatten?|war|waren)\b[^,]*\b(anfang|beginn|früher|zuvor|ursprünglich|damals)\b`)
+})
+
 // leavesOut matches sentences that begin with what is left out.
 var leavesOut = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(excludes?|leaves? out|omits?|hides?|skips?|removes?)\b|^(all |the |only |other )*(\w+ ){0,2}(other than|except|excluding|of (any|an|every|all) other|that (are|have|do) not|which (are|have|do) not|not (of|in|with|from|by))\b|` +
+		`\b(that|which) (the |these |any )?(calls?|fundings?|items?|results?|records?|entries|hits) (must|may|shall|should|do|does|can|will) not (have|carry|belong|show)\b|` +
+		`, (den|die|das|der|dem|deren) (die |diese )?\S+ nicht (haben|tragen|aufweisen|besitzen|angehören)\b|` +
+		`^(alle |nur |only |all )?(\S+ ){0,2}(außerhalb|outside)( of)? (this|that|these|dieser|dieses)\b|^(alle |nur )?\S+, (die|deren \S+) nicht (aus|in|von|zu|mit) (dieser|diesem|dieses|der|dem)\b|` +
 		`^(außer|schließt\b[^,]*\baus\b|blendet\b[^,]*\baus\b)|^(alle |nur )?(\S+ ){0,2}(außer|mit anderer?m?|einer anderen)\b|^(sauf|exclut|esclude|tranne|excluye|excepto)\b`)
 })
 
@@ -77,6 +88,8 @@ var selectsMore = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(or|and|including|with|as well as|plus)( of| in| from| for| by| all| any| every| its| their| the| his)* (\w+ )?(sub-?\w+|below|beneath|above|under(neath)?|descendants?|children|narrower|broader|higher|lower|older|newer|parents?|ancestors?|neighbou?r\w*)\b|` +
 		`\bat (least|most)\b|\b(this|that|the) \w+ (or|and) (more|less|higher|lower|above|below|better|later|earlier|up|down)\b|\bup to\b|\b(nationwide|worldwide|regardless)\b|\b(starts?|starting|begins?|beginning) with\b|\bprefix\b|` +
 		`\b(und|oder|samt|einschließlich|inklusive)( \S+){0,2} (unter\S*|darunter\S*|untergeordnet\S*|übergeordnet\S*|nachgeordnet\S*|höher\S*|niedriger\S*|darüber\S*)|\b(mindestens|höchstens|bundesweit\w*|österreichweit\w*)\b|\b(beginn\w*|anfang\w*) mit\b|` +
+		`\b(and|or)( of| in| from| for| by)? (the |a |any |all |every |its |their )?\w+ (that|which) (borders?|belongs?|adjoins?|depends?|(is|are) part)\b|\b(and|or)( of| in| from)? (its|their|the) neighbou?r\w*|` +
+		`\b(und|oder)( aus| in| von)? (ihrer|ihren|ihre|deren|seiner|seinen|der|den|die) (nachbar|angrenzend|zugehörig|umliegend)\S*|` +
 		`\b(ou|et|y compris)( \S+){0,2} (inférieur|supérieur|sous-)\S*|\bau moins\b`)
 })
 

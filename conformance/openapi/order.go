@@ -21,6 +21,8 @@ type Order struct {
 	// TiesUp reports that the promise about ids names the ascending direction. TieWord is the word of the promise for the id.
 	TiesUp  bool
 	TieWord string
+	// Apart reports that some items come before or after all others in each order.
+	Apart bool
 	// InProse reports that only the description of the operation names the order.
 	InProse bool
 }
@@ -90,7 +92,8 @@ func (o Operation) OrderAsked(q url.Values) (order Order, words string, ok bool)
 		}
 		words = "the default " + by.Name + "=" + value
 	}
-	return o.orderBy(by, value, d), words, true
+	order = o.orderBy(by, value, d)
+	return order, words, !comparesOtherwise(by.Description, order.By)
 }
 
 func defaultOf(s Schema) string {
@@ -116,33 +119,6 @@ func (o Operation) sortParameters() (by, direction Parameter, ok bool) {
 func isDirection(word string) bool {
 	return slices.Contains([]string{"asc", "desc", "ascending", "descending"}, strings.ToLower(word))
 }
-
-// hasOpposites reports whether a vocabulary has both directions of one order, such as prazo and -prazo, or name_asc and name_desc. This shows in every
-// language that the parameter is for sorting.
-func hasOpposites(s Schema) bool {
-	if s.Items != nil && len(s.Enum) == 0 {
-		s = *s.Items
-	}
-	directions := map[string]bool{}
-	for _, word := range s.Enum {
-		if key := strings.TrimPrefix(word, "-"); key != word && key != "" && !isDigit(key[0]) && slices.Contains(s.Enum, key) {
-			return true
-		}
-		words := Words(word)
-		n := len(words) - 1
-		if n < 1 || !isDirection(words[n]) {
-			continue
-		}
-		key, down := strings.Join(words[:n], " "), strings.HasPrefix(words[n], "desc")
-		if before, known := directions[key]; known && before != down {
-			return true
-		}
-		directions[key] = down
-	}
-	return false
-}
-
-func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
 // wordsOf returns the words that a sort parameter allows: its vocabulary, that of its items, or those of a pattern such as ^-?(deadline|title)$.
 func wordsOf(s Schema) []string {
@@ -186,7 +162,11 @@ func (o Operation) orderBy(p Parameter, value, direction string) Order {
 	if !order.Certain { // a word whose opposite has a "-" means ascending
 		order.Certain = slices.Contains(wordsOf(p.Schema), "-"+value)
 	}
+	if value := strings.TrimLeft(value, "+-"); direction == "" && order.Certain && plainMeansDown(p.Description, value) {
+		order.Down = !order.Down
+	}
 	order.By = strings.Join(words, "")
+	order.Apart = standApart(p.Description) || standApart(o.Description)
 	return o.withPromises(order, p.Description)
 }
 

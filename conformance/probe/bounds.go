@@ -66,7 +66,7 @@ func boundsOf(o openapi.Operation, members openapi.Members, items [][]byte) []de
 	var out []describedBound
 	for _, p := range o.QueryParameters() {
 		b, ok := boundOf(p)
-		if !ok {
+		if !ok || openapi.NamesScale(p.Description) { // a value of the data may be in another unit
 			continue
 		}
 		path, found := boundMember(b.member, b.date, members)
@@ -129,7 +129,7 @@ func onlyMemberIn(members openapi.Members, words []string) (path string, ok bool
 func boundCases(o openapi.Operation) []row {
 	var out []row
 	for _, p := range o.QueryParameters() {
-		if _, ok := boundOf(p); !ok {
+		if _, ok := boundOf(p); !ok || openapi.NamesScale(p.Description) {
 			continue
 		}
 		tries := boundTries

@@ -185,6 +185,16 @@ var _ = Describe("A bound", func() {
 	})
 })
 
+var _ = It("Bounds of a number in another unit than the data are not tried with values of the data", func() {
+	maxBudget := openapi.Parameter{Name: "maxBudget", In: "query", Schema: openapi.Schema{Type: "integer"}, Description: "Upper bound of the budget."}
+	found := func() int {
+		return len(boundsOf(openapi.Operation{Parameters: []openapi.Parameter{maxBudget}}, openapi.Members{"budget"}, nil))
+	}
+	Expect(found()).To(Equal(1))
+	maxBudget.Description = "Upper bound of the budget, in cents. The budget of a call is in euros."
+	Expect(found()).To(Equal(0))
+})
+
 var _ = Describe("Values of bounds and days", func() {
 	number, day := openapi.Schema{Type: "integer"}, openapi.Schema{Type: "string", Format: "date"}
 	zero, one := 0.0, 1.0

@@ -159,7 +159,9 @@ func judgeStatistics(e Evidence) []Judgement {
 			object := openapi.Object(text)
 			total := totalIn(object)
 			for _, d := range distributionsIn(object, members, e, allItems) {
-				judgeDistribution(e, &s, x, d, total, allItems)
+				if !measuresOtherwise(e, o, d.name) {
+					judgeDistribution(e, &s, x, d, total, allItems)
+				}
 			}
 		}
 		if items, err := e.itemsOf(x); err == nil && len(items) >= minCounted && len(items) <= maxElements {
@@ -432,7 +434,7 @@ func selectsForm(p openapi.Parameter) bool {
 
 // countsOthers reports whether the document says that statistics count records that the list leaves out, such as drafts.
 func countsOthers(e Evidence, o openapi.Operation) bool {
-	more := regexp.MustCompile(`(?i)\bnot (only|just)\b|\bnicht (nur|bloß)\b|\b(do|does|can|may)( ?not|n't) (see|read|list|get)\b|\b(not|in)[ -]?(visible|listed)\b`)
+	more := regexp.MustCompile(`(?i)\bnot (only|just)\b|\bnicht (nur|bloß)\b|\b(do|does|can|may)( ?not|n't) (see|read|list|get)\b|\b(not|in)[ -]?(visible|listed)\b|\bthe list (does not|doesn't|leaves? out|omits?|lacks?|hides?)\b|\bdie liste (nicht|auslässt|ausblendet|weglässt)\b`)
 	others := regexp.MustCompile(`(?i)\b(archiv\w*|histor\w*|drafts?|unpublished|embargo\w*|deleted|withdrawn|ever|all[- ]time|since|past|former\w*|hidden|internal|(of|for|in|per) (a|the|this|last|each|every|one) (calendar )?(year|month|week|quarter)|annual|yearly|monthly|entwürfe|gelöscht\w*|unveröffentlicht\w*|seit|jemals)\b`)
 	denial := regexp.MustCompile(`(?i)\b(no|not|without|never|except|exclu\w*|ohne|nicht|keine?)\b`)
 	says := func(text string) bool {

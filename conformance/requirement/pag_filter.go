@@ -89,6 +89,9 @@ func excludes(e Evidence, all [][]byte, x evidence.Exchange) bool {
 func judgeFilterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	c := condition{parameter: x.Given["parameter"], member: x.Given["member"], value: x.Given["value"], or: x.Given["or"]}
 	filter, member := c.String(), c.member
+	if !exist {
+		c = c.asDescribed(e)
+	}
 	if member == "" {
 		return Unclear("the recording does not name the member of the filter").Blaming(Suite).Seen(x.Label)
 	}
@@ -196,8 +199,10 @@ func (e Evidence) blockIfPagesLose(j Judgement) Judgement {
 // condition is a filter with its value, or a bound.
 type condition struct {
 	parameter, member, value string
-	bound                    string // "least" or "most", or "" for the value itself
-	or                       string // another value that matches, "" for none
+	bound                    string   // "least" or "most", or "" for the value itself
+	or                       string   // another value that matches, "" for none
+	but                      string   // the only value that does not match, "" for none
+	group                    []string // the values that the value means, nil for the value itself
 }
 
 // conditionsOf returns the filters and bounds of a call from its recorded inputs.
@@ -210,7 +215,7 @@ func conditionsOf(x evidence.Exchange) []condition {
 			}
 			return x.Given[n]
 		}
-		if c := (condition{name("parameter"), name("member"), name("value"), name("bound"), name("or")}); c.parameter != "" && c.member != "" {
+		if c := (condition{parameter: name("parameter"), member: name("member"), value: name("value"), bound: name("bound"), or: name("or")}); c.parameter != "" && c.member != "" {
 			out = append(out, c)
 		}
 	}
@@ -223,11 +228,17 @@ func (c condition) fits(e Evidence, item []byte) bool {
 	if c.bound != "" {
 		return len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool { return side(v, c.value, c.bound, edge{}) <= 0 })
 	}
+	if c.but != "" {
+		return len(values) > 0 && !slices.Contains(values, c.but)
+	}
 	return slices.ContainsFunc(c.values(), func(v string) bool { return slices.Contains(values, v) })
 }
 
 // values returns the values that the filter selects: an item matches if it has one of them.
 func (c condition) values() []string {
+	if c.group != nil {
+		return c.group
+	}
 	if c.or == "" {
 		return []string{c.value}
 	}
@@ -247,6 +258,12 @@ func (c condition) String() string { return clip(c.parameter + "=" + strings.Joi
 
 // expected says what value an item must have.
 func (c condition) expected() string {
+	switch {
+	case c.but != "":
+		return "other than " + quote(c.but)
+	case c.group != nil:
+		return quote(strings.Join(c.group, " or "))
+	}
 	if c.or == "" {
 		return quote(c.value)
 	}
@@ -262,6 +279,9 @@ func (c condition) contradictedBy(e Evidence, item []byte) (has []string, wrong 
 	}
 	if c.bound != "" {
 		return has, len(has) > 0 && !slices.ContainsFunc(has, func(v string) bool { return side(v, c.value, c.bound, edge{}) >= 0 })
+	}
+	if c.but != "" {
+		return has, len(has) == 1 && containsFold(has, c.but)
 	}
 	return has, len(has) > 0 && !slices.ContainsFunc(c.values(), func(v string) bool { return containsFold(has, v) })
 }

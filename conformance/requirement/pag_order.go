@@ -229,6 +229,9 @@ func findMisorder(e Evidence, s sequence, order openapi.Order, words string) (j 
 	if !order.Certain && at >= 0 && c.Misplaced(!order.Down) < 0 { // the document does not name the direction, and the list has the other one
 		at, order.Down = -1, !order.Down
 	}
+	if order.Apart && (at < 0 || c.Part(at, len(c.Values)).Misplaced(order.Down) < 0) { // two parts, each in order
+		return Judgement{}, false
+	}
 	if at >= 0 {
 		return judgeMisplacedItem(e, s, c, order, words, at)
 	}

@@ -19,7 +19,8 @@ type searchPromise struct {
 	anyText  bool // texts in every language match
 	lenient  bool // fuzzy searches and wildcards give more items
 	onlyIn   bool // the search reads the member that the word comes from, and no other
-	exact    bool // the parameter takes the whole value of a member, such as a keyword, and not a word of any text
+	exact    bool // the parameter takes the whole value of a member, such as a keyword, or reads another text than the one with the word
+	signless bool // a sign such as % in the value is no part of the text
 }
 
 // promiseOf reads what the description of the parameter of a search promises.
@@ -32,24 +33,33 @@ func promiseOf(e Evidence, x evidence.Exchange) searchPromise {
 	text := strings.ToLower(o.QueryParameters()[i].Description)
 	says := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 	name := strings.ToLower(regexp.MustCompile(`^[A-Za-z]+`).FindString(x.Given["of"]))
+	members := membersOfList(e)
+	isLenient := expandsText(text)
+	text = withoutDenied(text)
 	return searchPromise{
-		exact:    says(`\bexact(ly)?\b|\bequals?\b|\bidentical\b`) || namesMember(e, x),
+		exact:    says(`\bexact(ly)?\b|\bequals?\b|\bidentical\b`) || comparesWhole(text) || findsEnds(text) || readsSome(text) || searchesElsewhere(text, x.Given["of"], members) || namesMember(members, x),
+		signless: dropsSign(text, patternSign(x.Given["value"])),
 		contains: says(`\b(contains?|containing|part of|parts of|substring|anywhere in)\b`),
 		anyCase:  says(`\b(case[- ]insensitive(ly)?|upper[- ]?(case)? and lower[- ]?case|(ignor\w+|regardless of|irrespective of|without regard to) (the )?(upper|case)|case (does not|doesn't) (matter|count)|in any case|not case[- ]sensitive|case[- ]fold(ed|ing)|(capital|large|upper[- ]?case) (and|or) (small|lower[- ]?case)( letters| ones)? [^.;]{0,30}\b(same|equal|alike|no difference|not (matter|distinguished)))\b`),
 		anyText:  says(`\b(any|all|every|each|either|both) (of the |of its )?(languages?|titles?|translations?)\b`),
-		lenient:  says(`\b(wild ?cards?|patterns?|fuzzy|similar|like|stem(s|med|ming)?|full[- ]text|relevan\w+)\b`),
+		lenient:  isLenient || says(`\b(wild ?cards?|patterns?|fuzzy|similar|like|stem(s|med|ming)?|full[- ]text|relevan\w+)\b`),
 		onlyIn:   name != "" && says(`\b`+regexp.QuoteMeta(name)+`s?\b`) && !says(`\b(or|and|descriptions?|keywords?|summary|abstract|texts?|funders?|note|notes)\b[^.;]*\b(descriptions?|keywords?|summary|abstract|note|notes|funders?)\b`),
 	}
 }
 
 // namesMember reports whether the items have a member named like the parameter, other than the one that the word comes from: keyword filters keywords.
-func namesMember(e Evidence, x evidence.Exchange) bool {
+func namesMember(members openapi.Members, x evidence.Exchange) bool {
+	member, ok := members.Named(x.Given["parameter"])
+	return ok && member != x.Given["of"]
+}
+
+// membersOfList returns the members of the items in the list.
+func membersOfList(e Evidence) openapi.Members {
 	items, err := e.itemsOf(e.exchange(evidence.ListOperation.With(evidence.OK)))
 	if err != nil {
-		return false
+		return nil
 	}
-	member, ok := openapi.MembersOf(items).Named(x.Given["parameter"])
-	return ok && member != x.Given["of"]
+	return openapi.MembersOf(items)
 }
 
 // judgeSearches judges the searches of the list.
@@ -82,13 +92,13 @@ func judgeSearch(e Evidence, x evidence.Exchange) Judgement {
 		}
 		return Passed(x.Label)
 	case "expression": // it is sent only if the document says that the text is taken literally
-		if !promise.lenient && findsWithoutText(e, x, items) {
+		if !promise.lenient && !promise.signless && findsWithoutText(e, x, items) {
 			return expect(x, "items with the dot itself").failed("a search takes its text for a regular expression, and the document says that it is literal: "+call+" finds "+quote(x.Given["word"]), "item "+quote(x.Given["id"])).
 				Hinting("compare texts, or quote the text before it becomes an expression: re.escape, Pattern.quote, regexp.QuoteMeta")
 		}
 		return Passed(x.Label)
 	case "pattern":
-		if !promise.lenient && findsWithoutText(e, x, items) {
+		if !promise.lenient && !promise.signless && findsWithoutText(e, x, items) {
 			return expect(x, "items with the characters % and _ themselves").failed("a search takes "+patternSign(value)+" for a wildcard: "+call+" finds "+quote(x.Given["word"]), "item "+quote(x.Given["id"])).
 				Hinting("escape %, _ and the escape character before a text becomes the operand of LIKE")
 		}
@@ -141,10 +151,10 @@ func findsWithoutText(e Evidence, x evidence.Exchange, items [][]byte) bool {
 
 // patternSign returns the wildcard of LIKE in a value.
 func patternSign(value string) string {
-	if strings.Contains(value, "%") {
-		return "%"
+	if strings.Contains(value, "_") {
+		return "_"
 	}
-	return "_"
+	return "%"
 }
 
 // findItemWithoutWord finds an item in the answer to a search whose text lacks the word, if the document says what is searched.

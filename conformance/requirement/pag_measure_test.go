@@ -1,0 +1,23 @@
+package requirement
+
+import (
+	g "github.com/onsi/ginkgo/v2"
+	o "github.com/onsi/gomega"
+)
+
+var _ = g.DescribeTable("Statistics measure something else than all records",
+	func(text string, otherwise bool) { o.Expect(saysMeasure(text, "byStatus")).To(o.Equal(otherwise)) },
+	g.Entry(nil, "byStatus holds percentages, rounded to whole numbers, so they need not add up to 100.", true),
+	g.Entry(nil, "Kennzahlen in Prozent der Calls, auf ganze Zahlen gerundet.", true),
+	g.Entry(nil, "For privacy, numbers below 25 are shown as 0; the total is exact.", true),
+	g.Entry(nil, "Statistics of the open calls; closed and forthcoming ones are not counted.", true),
+	g.Entry(nil, "Kennzahlen. Gezählt werden nur laufende Calls (status OPEN).", true),
+	g.Entry(nil, "Statistics. Closed calls are not counted, except in total.", true),
+	g.Entry(nil, "Numbers as they were last night; they may lag behind the list.", true),
+	g.Entry(nil, "total zählt alle Calls, byStatus dagegen nur die noch nicht geschlossenen.", true),
+	g.Entry(nil, "Statistics of all calls.", false),
+	g.Entry(nil, "Numbers of calls by status. They are not rounded.", false),
+	g.Entry(nil, "byBudget holds percentages. byStatus counts the calls.", false),
+	g.Entry(nil, "Numbers of open, closed and forthcoming calls.", false),
+	g.Entry(nil, "Statistics, not only of open calls.", false),
+)
