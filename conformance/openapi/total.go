@@ -145,7 +145,7 @@ const maxCaps = 8
 var capped = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:up to|at (?:the )?most|no (?:more|further|higher) than|(?:never|not) (?:more|greater|larger|higher|beyond|above)(?: than)?|beyond|maximum(?: of| is)?|max\.?|` +
 		`(?:capped|limited|cut off|cut|stops?|stopped|ends?|stays?|remains?)(?: counting)? (?:at|to|after)|` +
-		`höchstens|maximal|bis zu|bis|(?:nie|nicht) mehr als|nicht über|(?:begrenzt|beschränkt|gedeckelt) (?:auf|bei|mit)|endet bei|ab) ` +
+		`höchstens|maximal|bis zu|bis|(?:nie|nicht) mehr als|nicht über|(?:begrenzt|beschränkt|gedeckelt) (?:auf|bei|mit)|endet bei|ab|(?:shown|given|reported|sent) as|(?:angezeigt|angegeben) als) ` +
 		`(?:one |a |ein)?(\d{1,3}(?:[,.' ]\d{3})+|\d+|hundred|thousand|ten thousand|hundert|tausend|zehntausend)\b`)
 })
 

@@ -10,14 +10,13 @@ import (
 
 // This file reads what a document says of the numbers in statistics: some are no counts of all records.
 
-// measures match sentences about numbers that are shares, rounded, hidden when they are small, cumulative, late, or the count of some records only.
+// measures match sentences about numbers that are shares, cumulative, late, or the count of some records only. [openapi.Document.FormOfStatistics] reads how
+// numbers are rounded.
 func measures() []*regexp.Regexp {
 	const some = `(?:open|closed|running|active|current|forthcoming|upcoming|published|offene[rn]?|geschlossene[rn]?|laufende[rn]?|künftige[rn]?)`
 	const records = `(?:calls?|fundings?|ones|items|records|ausschreibungen)`
 	return []*regexp.Regexp{
 		regexp.MustCompile(`\bper ?cent\w*|\bprozent\w*|\bshares? of\b|\banteile?\b`),
-		regexp.MustCompile(`\brounded\b|\bgerundet`),
-		regexp.MustCompile(`\b(?:below|under|less than|fewer than|smaller than|unter|weniger als|kleiner als) (?:\d+|three|five|ten)\b[^.;]*\b(?:shown|hidden|suppressed|replaced|given|masked|angezeigt|unterdrückt|ersetzt|ausgewiesen)\b`),
 		regexp.MustCompile(`\bcumulat\w+|\bkumul\w+|\bof (?:last night|yesterday)\b|\blast night\b|\blag behind\b|\bnächtlich\w*|\bgestern\b`),
 		regexp.MustCompile(`\b(?:once|einmal)\b[^.;]*\b(?:first|ersten?)\b|\b(?:counts?|counted)\b[^.;]*\b(?:under|for) each\b`),
 		regexp.MustCompile(`\b` + some + ` ` + records + ` (?:of|per|for|by|je|pro) (?:each|every|a)?|\bof (?:the )?` + some + ` ` + records + `\b|\b(?:only|nur) (?:the |die |der |noch |nicht )*` + some + `\b|\b` + some + ` (?:` + records + ` |and ` + some + ` )*(?:are|is|werden) (?:not|nicht) (?:counted|included|gezählt)`),

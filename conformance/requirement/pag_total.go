@@ -260,7 +260,9 @@ func isInexact(e Evidence, place string) bool {
 
 // countsWithoutFilters reports whether the document says that the total of a filtered list is that of the whole list.
 func countsWithoutFilters(e Evidence, place string) bool {
-	return totalIsDescribedAs(e, place, `(?i)\b(regardless|irrespective|independent\w*) of[^.]{0,20}\b(filter|search|quer)|\b(before|without) (any |the |all )*(filter|search)|\bunfiltered\b|\b(ohne|unabhängig von|vor)( \S+)? (filter|suche)`)
+	return totalIsDescribedAs(e, place, `(?i)\b(regardless|irrespective|independent\w*) of[^.]{0,20}\b(filter|search|quer)|\b(before|without) (any |the |all )*(filter|search)|\bunfiltered\b|\b(ohne|unabhängig von|vor)( \S+)? (filter|suche)|`+
+		`\bwhether (or not )?they (match|fit)|\bfiltered or not\b|\bfilters? (have|has) no (effect|influence)|\bnot (only|just) (of )?(the |those )[^.]{0,20}\b(match|fit)|\bfilters? leaves? out\b|`+
+		`\bfilter\w* (haben|hat) (darauf |hierauf )?keine\w* (einfluss|wirkung)|\bdurch (die |den )?filter (aus|weg)\w+`)
 }
 
 // totalIsDescribedAs reports whether the description of the total in this place, a header field or a member of the envelope, matches a pattern. The
