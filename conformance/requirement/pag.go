@@ -2,6 +2,7 @@ package requirement
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,6 +121,11 @@ func judgePageSize(e Evidence) Judgement {
 		return expect(x, "2xx with at most "+strconv.Itoa(size)+" items").failed("the declared size parameter is refused", describe(x))
 	case err != nil:
 		return expect(x, "a list").unclear("the items of the page cannot be counted: "+clip(err.Error()), describe(x))
+	case len(items) > size && raisesSize(e):
+		if all, err := e.itemsOf(plain); err == nil && len(items) < len(all) {
+			return Passed(x.Label, plain.Label).Noting(call + " gives " + evidence.Count(len(items), "item") + ": small sizes are raised, as the document says")
+		}
+		return Inapplicable("the document says that small page sizes are raised, and the list has too few items to show it").Seen(x.Label, plain.Label)
 	case len(items) > size:
 		return expect(x, "at most "+evidence.Count(size, "item")).failed(call+" gives "+evidence.Count(len(items), "item"), evidence.Count(len(items), "item"))
 	}
@@ -147,6 +153,14 @@ func judgePageSize(e Evidence) Judgement {
 	return Passed(x.Label, plain.Label)
 }
 
+// raisesSize reports whether the document says that the node raises or rounds page sizes.
+func raisesSize(e Evidence) bool {
+	o, _ := operation(e, e.Roles.List)
+	p, described := o.QueryWithRole(openapi.SizeRole)
+	return described && regexp.MustCompile(`(?i)\b(raised|increased|rounded)\b|\b(gerundet|aufgerundet|rundet|angehoben|erhöht)\b`).MatchString(p.Description) &&
+		!regexp.MustCompile(`(?i)\b(not|never|nicht|nie) (raised|increased|rounded|gerundet|angehoben|erhöht)`).MatchString(p.Description)
+}
+
 // defaultSize returns the documented default of the size parameter.
 func defaultSize(e Evidence) (n int, ok bool) {
 	o, _ := operation(e, e.Roles.List)
@@ -160,6 +174,9 @@ func defaultSize(e Evidence) (n int, ok bool) {
 
 // findOversizedPage finds an answer of the list with more items than the page size that was requested.
 func findOversizedPage(e Evidence) (j Judgement, found bool) {
+	if raisesSize(e) {
+		return j, false
+	}
 	for _, x := range listAnswers(e) {
 		size, err := strconv.Atoi(x.Given["size"])
 		if err != nil || !success(x) {
