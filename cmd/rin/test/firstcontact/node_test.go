@@ -33,6 +33,9 @@ func frameworks() []framework {
 	javascript := func(prefix, module string) framework {
 		return framework{prefix: prefix, program: "node", probe: []string{"node", "-e", "require('" + module + "')"}}
 	}
+	packages := func(prefix string) framework { // with versions of its own
+		return framework{prefix, "npm", []string{"node", "--version"}, "package.json", []string{"npm", "ci", "--silent"}}
+	}
 	java := func(prefix string) framework {
 		return framework{prefix, "mvn", []string{"java", "-version"}, "pom.xml", []string{"mvn", "-q", "-DskipTests", "package"}}
 	}
@@ -52,6 +55,8 @@ func frameworks() []framework {
 		{"fuego", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
 		{"fosite", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
 		{"gozero", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
+		{"oapi", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
+		{"gf", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
 		{"gorilla", "go", []string{"go", "version"}, "go.mod", []string{"go", "build", "-o", "node", "."}},
 		{"php", "php", []string{"php", "-r", "exit(extension_loaded('pdo_sqlite') ? 0 : 1);"}, "gen.py", []string{"python3", "gen.py"}},
 		python("flask", "flask, sqlalchemy, waitress"), python("fastapi", "fastapi, uvicorn, jwt, cryptography"), python("django", "django, rest_framework, waitress"), python("starlette", "starlette, uvicorn, jwt"),
@@ -63,12 +68,14 @@ func frameworks() []framework {
 		python("klein", "klein, jwt, cryptography"), python("dot", "oauth2_provider, waitress"), python("authlib", "flask, authlib, waitress"),
 		python("ravyn", "ravyn, uvicorn, sqlalchemy"), python("webpy", "web, cheroot, jwt, cryptography"),
 		python("smorest", "flask_smorest, waitress"), python("cornice", "cornice, pyramid, waitress"),
+		python("tp", "tastypie, oauth2_provider, waitress"), // with Django 4.2, so in an environment of its own
 		python("eve", "eve, sqlalchemy, waitress, authlib"), python("emmett", "emmett55, emmett_core, granian"),
 		javascript("express", "express"), javascript("fastify", "fastify"), javascript("koa", "koa"), javascript("hapi", "@hapi/hapi"),
 		javascript("hono", "@hono/node-server"), javascript("restify", "restify"), javascript("polka", "polka"), javascript("h3", "h3"),
 		javascript("tinyhttp", "@tinyhttp/app"), javascript("feathers", "@feathersjs/feathers"), javascript("moleculer", "moleculer-web"), javascript("nest", "@nestjs/core"),
 		javascript("oauth2server", "@node-oauth/oauth2-server"), javascript("loopback", "@loopback/rest"), javascript("openapibackend", "openapi-backend"),
-		java("spring"), java("javalin"), java("vertx"), java("jersey"), java("helidon"), java("mn"),
+		java("spring"), java("javalin"), java("vertx"), java("jersey"), java("helidon"), java("mn"), java("dw"),
+		packages("rc"), packages("sails"),
 	}
 }
 

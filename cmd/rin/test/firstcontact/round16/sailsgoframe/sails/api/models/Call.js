@@ -1,0 +1,16 @@
+module.exports = { attributes: {
+  title: { type: 'string', required: true },
+  summary: { type: 'string', required: true },
+  description: { type: 'string', required: true },
+  funder: { type: 'string', required: true },
+  status: { type: 'string', required: true },
+  regions: { type: 'json' },
+  keywords: { type: 'json' },
+  opens: { type: 'string', required: true },
+  deadline: { type: 'string', required: true },
+  amount: { type: 'number', allowNull: true },
+  currency: { type: 'string', required: true },
+  contact: { type: 'json' },
+  website: { type: 'string', required: true },
+  modified: { type: 'string', required: true },
+} };

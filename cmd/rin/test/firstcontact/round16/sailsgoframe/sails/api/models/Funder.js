@@ -1,0 +1,1 @@
+module.exports = { attributes: { name: { type: 'string', required: true }, city: { type: 'string', required: true }, website: { type: 'string', required: true } } };

@@ -1,0 +1,1 @@
+module.exports = { attributes: { roles: { type: 'json' }, affiliation: { type: 'string' } } };

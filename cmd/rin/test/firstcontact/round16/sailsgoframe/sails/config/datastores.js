@@ -1,0 +1,1 @@
+module.exports.datastores = { default: { adapter: 'sails-disk', inMemoryOnly: true } };

@@ -1,0 +1,3 @@
+import os
+
+NODE = os.environ.get("NODE") or "tp-base"
