@@ -379,6 +379,16 @@ var _ = Describe("A correct client", func() {
 		expectClean(b)
 	})
 
+	It("may look at one page again and again with its ETag", func() {
+		b := newCaller()
+		token := b.token()
+		tag := b.page(0, token).header.Get("ETag")
+		for range 4 {
+			Expect(b.getIf(firstPage, token, "If-None-Match", tag).status).To(Equal(http.StatusNotModified))
+		}
+		Expect(b.brokenRules()).NotTo(ContainElement(clientrules.ID("CLT-25")))
+	})
+
 	It("may read a list in two processes with the same credentials, one after the other's first pages", func() {
 		b := newCaller()
 		token := b.token()
