@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -378,74 +377,4 @@ func filterWithPage(r *run, o openapi.Operation, res Resource) (chosen, *unsent)
 	value := strconv.Itoa(atLeast(page.Schema, 1))
 	address := r.sized(o, withQuery(res.URL, pair{best.parameter, best.seen}, pair{page.Name, value}), best.parameter, sizeOfParameter)
 	return chosen{address, map[string]string{"parameter": best.parameter, "member": best.member, "value": best.seen, "seen": "false", "page": value}}, nil
-}
-
-// badValue gives a parameter a value that the document does not allow.
-func badValue(parameter func(*run, openapi.Operation) (openapi.Parameter, bool), value func(draw.Source) string) chooser {
-	return func(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
-		p, described := parameter(r, o)
-		if !described {
-			return chosen{}, notApplicable("the document describes no parameter for it")
-		}
-		value := value(r.source(res.Name, p.Name))
-		return chosen{r.sized(o, withQuery(res.URL, pair{p.Name, value}), p.Name, sizeOfFilter), map[string]string{"parameter": p.Name, "value": value}}, nil
-	}
-}
-
-// queryParameter returns the first query parameter that fits.
-func queryParameter(o openapi.Operation, fits func(openapi.Parameter) bool) (openapi.Parameter, bool) {
-	for _, p := range o.Parameters {
-		if p.In == "query" && fits(p) {
-			return p, true
-		}
-	}
-	return openapi.Parameter{}, false
-}
-
-// namedQuery returns the query parameter of a name.
-func namedQuery(o openapi.Operation, name string) (openapi.Parameter, bool) {
-	return queryParameter(o, func(p openapi.Parameter) bool { return p.Name == name })
-}
-
-// numberedPage is [pageParameter] for [badValue].
-func numberedPage(_ *run, o openapi.Operation) (openapi.Parameter, bool) { return pageParameter(o) }
-
-// enumParameter returns the first query parameter with a vocabulary.
-func enumParameter(_ *run, o openapi.Operation) (openapi.Parameter, bool) {
-	return queryParameter(o, func(p openapi.Parameter) bool { return len(vocabulary(p.Schema)) > 0 })
-}
-
-// unknownParameter gives a value to a parameter that the document does not describe.
-func unknownParameter(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
-	unknown := func(*run, openapi.Operation) (openapi.Parameter, bool) {
-		return openapi.Parameter{Name: r.drawn.word}, true
-	}
-	return badValue(unknown, func(s draw.Source) string { return s.Text(draw.Digits, 1) })(r, o, res)
-}
-
-// The next four functions draw values that are not allowed for a page or its size.
-func negativeNumber(s draw.Source) string { return "-" + draw.One(s, "1", "2", "5", "10", "100") }
-func zero(draw.Source) string             { return "0" }
-func wordForNumber(s draw.Source) string  { return s.Word() }
-func hugeNumber(s draw.Source) string {
-	return draw.One(s, "1", "2", "7", "9") + s.Text(draw.Digits, s.Between(10, 14))
-}
-
-// vastNumber returns a number beyond 64 bits.
-func vastNumber(s draw.Source) string {
-	return draw.One(s, "1", "2", "7", "9") + s.Text(draw.Digits, s.Between(20, 24))
-}
-
-// lastNumber returns a number near the greatest of 64 bits. If the page size is even, the offset of that page overflows to a small negative number. Other
-// numbers may overflow to a large positive offset, which does no harm.
-func lastNumber(s draw.Source) string {
-	return fmt.Sprintf("9223372036854775%03d", s.Between(100, 806))
-}
-
-// outsideVocabulary gives the first parameter with a vocabulary a word in the shape of its words.
-func outsideVocabulary(r *run, o openapi.Operation, res Resource) (chosen, *unsent) {
-	return badValue(enumParameter, func(s draw.Source) string {
-		p, _ := enumParameter(r, o)
-		return s.Like(vocabulary(p.Schema)[0])
-	})(r, o, res)
 }
