@@ -63,7 +63,8 @@ func Guard(body []byte, limits Limits) evidence.Document {
 	if !ok {
 		return evidence.Document{Refused: notObject(tree)}
 	}
-	r := reducer{siblings: allowsSiblings(root), extensions: extensionTargets(root)}
+	r := reducer{siblings: allowsSiblings(root), targets: map[string]bool{}, around: map[string]bool{}}
+	r.addTargets(root)
 	r.object(root, "", false)
 	reduced, err := encodeTree(root)
 	if err != nil {
@@ -114,33 +115,35 @@ func referenceCycle(reduced []byte) string {
 
 // reducer removes what no requirement needs and what refers to something outside the document.
 type reducer struct {
-	siblings   bool     // keywords beside $ref count (OpenAPI 3.1 and later)
-	extensions []string // pointers into extensions, to which local references lead
-	removals   []evidence.Removed
+	siblings bool // keywords beside $ref count (OpenAPI 3.1 and later)
+	// targets are pointers into extensions, to which local references lead; around are the pointers of the objects around them.
+	targets, around map[string]bool
+	removals        []evidence.Removed
 }
 
-// extensionTargets returns the pointers of local references that lead into an extension ("#/x-shared/Stage").
-func extensionTargets(value any) (out []string) {
+// maxExtensions bounds the references into extensions that are followed.
+const maxExtensions = 100
+
+// addTargets adds the pointers of local references that lead into an extension ("#/x-shared/Stage"), and those of the objects around their targets.
+func (r *reducer) addTargets(value any) {
 	switch v := value.(type) {
 	case []any:
 		for _, item := range v {
-			out = append(out, extensionTargets(item)...)
+			r.addTargets(item)
 		}
 	case *object:
 		ref, _ := v.values["$ref"].(string)
-		if pointer, ok := Fragment(ref); ok && strings.Contains(pointer, "/x-") {
-			out = append(out, pointer)
+		if pointer, ok := Fragment(ref); ok && strings.Contains(pointer, "/x-") && len(r.targets) < maxExtensions {
+			r.targets[pointer] = true
+			for at := pointer; strings.Contains(at, "/x-") && len(r.around) < maxExtensions; {
+				at = at[:strings.LastIndexByte(at, '/')]
+				r.around[at] = true
+			}
 		}
 		for _, key := range v.keys {
-			out = append(out, extensionTargets(v.values[key])...)
+			r.addTargets(v.values[key])
 		}
 	}
-	return out
-}
-
-// holdsTarget reports whether a local reference leads to the extension at the pointer, or into it.
-func (r *reducer) holdsTarget(pointer string) bool {
-	return slices.ContainsFunc(r.extensions, func(target string) bool { return target == pointer || strings.HasPrefix(target, pointer+"/") })
 }
 
 // refers reports whether a value has a reference.
@@ -199,7 +202,7 @@ func (r *reducer) object(o *object, pointer string, names bool) {
 		case names || !HoldsData(key):
 			r.value(o.values[key], at, !names && HoldsNames(key))
 		case strings.HasPrefix(key, "x-"): // the author chose the names above the target of a reference
-			r.value(o.values[key], at, !slices.Contains(r.extensions, at))
+			r.value(o.values[key], at, !r.targets[at])
 		}
 	}
 }
@@ -233,7 +236,7 @@ func (r *reducer) removes(key string, value any, pointer string) bool {
 	case "example", "examples":
 		return !strings.Contains(pointer, "/parameters/") || !isShort(value)
 	}
-	return strings.HasPrefix(key, "x-") && (!r.holdsTarget(pointer+"/"+Escape(key)) || refers(value))
+	return strings.HasPrefix(key, "x-") && (!r.targets[pointer+"/"+Escape(key)] && !r.around[pointer+"/"+Escape(key)] || refers(value))
 }
 
 // Limits of the examples of a parameter that are kept.

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -152,7 +153,8 @@ type IdentityMember struct {
 // description of the parameter names; or one with a usual name. Each record has one value of it, and no two records have the same. Without such a member it
 // returns "id".
 func IdentityIn(records [][]byte, p Parameter, collection string) IdentityMember {
-	if len(records) > 0 && p.Name != "" && p.Name != "id" && isUnique(records, p.Name) {
+	namesID := regexp.MustCompile(`(?i)\bid\b`).MatchString(p.Description) && !regexp.MustCompile(`(?i)\b(not|nicht|no|kein\w*)\b`).MatchString(p.Description)
+	if len(records) > 1 && p.Name != "" && p.Name != "id" && !namesID && isUnique(records, p.Name) {
 		return IdentityMember{Member: p.Name}
 	}
 	if slices.ContainsFunc(records, func(record []byte) bool { return len(MemberValues(record, "id")) > 0 }) || len(records) == 0 {

@@ -19,7 +19,8 @@ const (
 // greatest value stands first and a minus reverses this.
 func plainMeansDown(text, word string) bool {
 	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
-	if regexp.MustCompile(`\b` + minusSign + `:? (?:means |sorts |sorts in |gives |is for |for |stands for |bedeutet |sortiert |steht für )?(?:in |an )?(?:ascending|aufsteigend)`).MatchString(text) {
+	without := regexp.MustCompile(`(?:without|no|not|ohne|kein\w*|fehlt|missing) (?:(?:a|an|the|any|leading|führendes|vorangestelltes) )*` + minusSign + `[^;.]{0,12}(?:ascending|aufsteigend)`)
+	if !without.MatchString(text) && regexp.MustCompile(`\b`+minusSign+`:? (?:means |sorts |sorts in |gives |is for |for |stands for |bedeutet |sortiert |steht für )?(?:in |an )?(?:ascending|aufsteigend)`).MatchString(text) {
 		return regexp.MustCompile(`\bdescending|\babsteigend`).MatchString(text)
 	}
 	if !regexp.MustCompile(reversal).MatchString(text) {
@@ -27,7 +28,7 @@ func plainMeansDown(text, word string) bool {
 	}
 	key := regexp.MustCompile(`(?:^|[^-\w])` + regexp.QuoteMeta(strings.ToLower(word)) + `\b`)
 	first := regexp.MustCompile(`\b` + mostFirst)
-	other := regexp.MustCompile(`\b(?:not|never|nicht|desc|descending|absteigend\w*|` + minusSign + `|prefix\w*|sign|default|without|ohne|vorzeichen)\b|-` + regexp.QuoteMeta(strings.ToLower(word)))
+	other := regexp.MustCompile(`\b(?:not|never|nicht|desc|descending|absteigend\w*|` + minusSign + `|prefix\w*|sign|default|without|ohne|vorzeichen|earliest|smallest|lowest|oldest|früheste\w*|kleinste\w*|niedrigste\w*|älteste\w*)\b|-` + regexp.QuoteMeta(strings.ToLower(word)))
 	for _, clause := range regexp.MustCompile(`[,;.:()]+`).Split(text, -1) {
 		if key.MatchString(clause) && first.MatchString(clause) && !other.MatchString(clause) {
 			return true

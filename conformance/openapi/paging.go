@@ -67,7 +67,7 @@ func cursorNames() []string {
 
 // keysetNames are names of parameters that take the id of the last item of a page, and give the items after it.
 func keysetNames() []string {
-	return []string{"afterid", "lastid", "lastseenid", "sinceid", "startafterid", "startingafterid", "startingafter"}
+	return []string{"afterid", "lastseenid", "startafterid", "startingafterid", "startingafter"}
 }
 
 // TakesLastID reports whether a cursor is the id of the last item of the page before, so that no answer needs to name it.

@@ -87,23 +87,28 @@ func countsPage(sentence string) bool {
 
 var ofOnePage = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:number|count|counts|counted|how many|amount|anzahl|zahl|zählt)\b[^,]{0,50}\b(?:on|of|in|auf)(?: only| just| nur)? ` +
-		`(?:this|the (?:current|returned|present|requested)|each|the same|dieser|der (?:aktuellen|jeweiligen|angeforderten|gelieferten))(?: single)? (?:page|response|answer|seite|antwort)\b`)
+		`(?:this|the (?:current|returned|present|requested)|dieser|der (?:aktuellen|jeweiligen|angeforderten|gelieferten))(?: single)? (?:page|response|answer|seite|antwort)\b`)
 })
 
 var notOfPage = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:not|no|never|without|beyond|before|other than|nicht|nie|kein\w*|ohne|außer)\b|n't\b|\bwhich (?:are|is)\b`)
+	return regexp.MustCompile(`(?i)\b(?:not|no|never|without|beyond|before|other than|nicht|nie|kein\w*|ohne|außer|total|all|every|repeated|gesamt\w*|insgesamt|all\w|query|search|suche)\b|n't\b|\b(?:of )?which (?:are|is|some)\b`)
 })
 
 // countsUnlisted reports whether a sentence says that a number also counts records that the list leaves out.
 func countsUnlisted(sentence string) bool {
 	sentence = notListed().ReplaceAllString(sentence, "…")
-	return unlistedRecords().MatchString(sentence) && countedAlso().MatchString(sentence) && !exclusion().MatchString(sentence)
+	return !onOnePage().MatchString(sentence) && unlistedRecords().MatchString(sentence) && countedAlso().MatchString(sentence) && !exclusion().MatchString(sentence)
 }
 
 // notListed matches words that say that a record is not listed.
 var notListed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:not|never|nicht|nie) (?:(?:yet|be|being|part of|noch|mehr|in|on|of|the|this|der|dieser) )*` +
-		`(?:list|listed|shown|visible|returned|published|delivered|liste|gelistet\w*|aufgelistet\w*|aufgeführt\w*|gezeigt\w*|sichtbar\w*|veröffentlicht\w*|enthalten)\b`)
+		`(?:list|listed|visible|published|liste|gelistet\w*|aufgelistet\w*|aufgeführt\w*|sichtbar\w*|veröffentlicht\w*|enthalten)\b`)
+})
+
+// onOnePage matches words about one page or answer: a record that is not listed there is on another page.
+var onOnePage = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:here|hier|(?:on|of|in|auf) (?:this|the (?:current|returned|present)|each|dieser|der (?:aktuellen|jeweiligen)) (?:page|response|answer|result|seite|antwort))\b`)
 })
 
 // unlistedRecords matches kinds of records that lists leave out, and the sign for [notListed].

@@ -156,7 +156,9 @@ func lostItems(e Evidence, x evidence.Exchange, got []string, fits func(item []b
 		}
 	}
 	lost := e.withoutDeparted(x, withoutRemoved(e, openapi.Missing(expected, got)))
-	return slices.DeleteFunc(lost, func(id string) bool { return e.editedRecords()[id] })
+	_, calls, _ := wholeReading(e)
+	meanwhile := spanOf(append(slices.Clone(calls), x)...)
+	return slices.DeleteFunc(lost, func(id string) bool { return e.wasEdited(id, meanwhile) })
 }
 
 // withoutDeparted returns the items without those that may have left a changing list before the answer came, because no later answer has them. If the total

@@ -158,14 +158,16 @@ func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distributio
 		}
 		return j
 	}
+	_, calls, _ := wholeReading(e)
+	meanwhile := spanOf(append(slices.Clone(calls), x)...)
 	for _, word := range slices.Sorted(maps.Keys(d.counts)) {
-		if apart := d.counts[word] - want[word]; max(apart, -apart) > form.Step && !form.Grouped && !e.withinEdits(d.counts[word], want[word]) {
+		if apart := d.counts[word] - want[word]; max(apart, -apart) > form.Step && !form.Grouped && !e.withinEdits(d.counts[word], want[word], meanwhile, false) {
 			about.Expected = fmt.Sprintf("%d with %s, as the list has", want[word], quote(word))
 			s.add("statistics "+d.name, difference("the numbers of "+clip(d.name)+" are not those of the list", strconv.Itoa(d.counts[word])))
 			return
 		}
 	}
-	if apart := total - len(allItems); covered && total >= 0 && max(apart, -apart) > form.Step && !e.withinEdits(total, len(allItems)) {
+	if apart := total - len(allItems); covered && total >= 0 && max(apart, -apart) > form.Step && !e.withinEdits(total, len(allItems), meanwhile, true) {
 		about.Expected = strconv.Itoa(len(allItems)) + ", as the list has"
 		s.add("total of statistics", difference("the statistics have another total than the list", strconv.Itoa(total)))
 	}

@@ -55,9 +55,6 @@ func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement
 	const hint = "count what the caller may see, by the query that lists it"
 	estimate := isEstimate(e, place)
 	if total < len(items) {
-		if e.withinEdits(total, len(items)) {
-			return Judgement{}, false
-		}
 		j := want.failed(reason, strconv.Itoa(total)).Hinting(hint)
 		if estimate {
 			j.Outcome = Warn
@@ -65,7 +62,7 @@ func judgeTotal(e Evidence, list evidence.Exchange, items [][]byte) (j Judgement
 		return j, true
 	}
 	if rd, calls := readingOf(e, "whole"); len(calls) > 0 {
-		if n := countDistinct(rd.Items()); rd.Ended() && n < total && !e.withinEdits(n, total) {
+		if n := countDistinct(rd.Items()); rd.Ended() && n < total && !e.withinEdits(n, total, spanOf(append(calls, list)...), true) {
 			j := want.failed(fmt.Sprintf("the list says that it has %s, and %d came on all of its pages", evidence.Count(total, "item"), n), strconv.Itoa(total)).Hinting(hint)
 			if !describesTotal(e, place) || estimate || e.anyPageChanged(list.Label) {
 				j.Outcome = Warn

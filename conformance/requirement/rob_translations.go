@@ -41,7 +41,7 @@ func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 	}
 	total, _, named := totalOf(e, one)
 	totalThere, _, alsoNamed := totalOf(e, other)
-	if named && alsoNamed && total != totalThere && !e.withinEdits(total, totalThere) && !limitsByLanguage(e, r) {
+	if named && alsoNamed && total != totalThere && !e.withinEdits(total, totalThere, spanOf(one, other), true) && !limitsByLanguage(e, r) {
 		return want.failed(fmt.Sprintf("the list has %s in one language and %d %s", evidence.Count(total, "item"), totalThere, clip(inOther)), strconv.Itoa(totalThere)).Hinting(languageHint).Seen(one.Label)
 	}
 	renewed := newEachTime(e)
@@ -52,7 +52,7 @@ func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 	for _, item := range items {
 		id := e.identity(item)
 		translated, has := byID[id]
-		if e.editedRecords()[id] {
+		if e.wasEdited(id, spanOf(one, other)) {
 			continue
 		}
 		if !has {
