@@ -52,7 +52,8 @@ func (s Schema) allowsText(text string) bool {
 		if len(s.Pattern) > maxPattern {
 			return false
 		}
-		pattern, err := regexp.Compile(s.Pattern)
+		escapes := regexp.MustCompile(`\\u([0-9A-Fa-f]{4})`) // of ECMAScript, which JSON Schema asks for
+		pattern, err := regexp.Compile(escapes.ReplaceAllString(s.Pattern, `\x{$1}`))
 		if err != nil || !pattern.MatchString(text) {
 			return false
 		}

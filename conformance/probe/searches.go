@@ -56,9 +56,10 @@ func isLiteral(p openapi.Parameter) bool {
 	return literal.MatchString(p.Description) && !other.MatchString(p.Description)
 }
 
-// isSearch reports whether a parameter searches in texts. Its name is in a language of Europe.
+// isSearch reports whether a parameter searches in texts. Its name is in a language of Europe, and a pattern must allow ordinary words.
 func isSearch(p openapi.Parameter) bool {
-	return p.In == "query" && p.Schema.Type == "string" && len(p.Schema.Enum) == 0 && p.Schema.Format == "" && p.Schema.Pattern == "" && !p.Required &&
+	takesWords := p.Schema.Pattern == "" || p.Schema.Allows("Förderung") && p.Schema.Allows("research")
+	return p.In == "query" && p.Schema.Type == "string" && len(p.Schema.Enum) == 0 && p.Schema.Format == "" && takesWords && !p.Required &&
 		slices.Contains([]string{
 			"q", "query", "search", "text", "term", "keyword", "keywords", "fulltext", "searchterm", "searchtext", "title", "contains",
 			"suche", "suchtext", "suchwort", "suchbegriff", "stichwort", "volltext", "freitext", "begriff", "titel", "recherche", "mot", "mots", "motcle", "motscles", "texte", "titre",
@@ -268,6 +269,9 @@ func search(p openapi.Parameter, n int) chooser {
 		}
 		if p.Schema.MaxLength != nil && len(value) > *p.Schema.MaxLength {
 			return chosen{}, notApplicable("the word is longer than the document allows")
+		}
+		if p.Schema.Pattern != "" && !p.Schema.Allows(value) {
+			return chosen{}, notApplicable("the document does not allow %.80q", value)
 		}
 		given["value"] = value
 		return chosen{r.sized(o, withQuery(res.URL, pair{p.Name, value}), p.Name, maxWalkSize), given}, nil
