@@ -72,8 +72,7 @@ func keysetNames() []string {
 
 // TakesLastID reports whether a cursor is the id of the last item of the page before, so that no answer needs to name it.
 func (p Parameter) TakesLastID() bool {
-	said := regexp.MustCompile(`(?i)\bids? of the (?:last|final)\b|\blast (?:\w+ )?id\b|\b(?:id|kennung) de[sr] letzten\b`)
-	return RoleOf(p) == CursorRole && (slices.Contains(keysetNames(), Joined(p.Name)) || said.MatchString(p.Description))
+	return slices.Contains(keysetNames(), Joined(p.Name)) && !regexp.MustCompile(`(?i)\b(?:opaque|encode[sd]?|token|undurchsichtig|kodiert)\b`).MatchString(p.Description)
 }
 
 func sortNames() []string {

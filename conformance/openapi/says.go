@@ -107,7 +107,15 @@ func (d *Document) anyOfTotal(o Operation, place string, fits func(s *search, pr
 // SaysOfAll reports whether the description of the whole API matches a pattern. Runs of white space are one blank.
 func (d *Document) SaysOfAll(pattern *regexp.Regexp) bool {
 	raw, _ := d.Raw("/info/description")
-	return pattern.MatchString(strings.Join(strings.Fields(stringValue(raw)), " "))
+	return pattern.MatchString(proseOf(stringValue(raw)))
+}
+
+// maxRead bounds the part of a description that is read, in bytes.
+const maxRead = 64 << 10
+
+// proseOf returns the beginning of a description, with one blank for each run of white space.
+func proseOf(description string) string {
+	return strings.Join(strings.Fields(description[:min(len(description), maxRead)]), " ")
 }
 
 // search is one search through a document. All its calls share one budget of values, so that a hostile document cannot multiply the work.
@@ -122,7 +130,7 @@ func (d *Document) newSearch() *search { return &search{d, maxDescriptionNodes} 
 func (s *search) says(value any, pattern *regexp.Regexp) bool {
 	return s.find(value, func(object map[string]any) bool {
 		description, isText := object["description"].(string)
-		return isText && pattern.MatchString(strings.Join(strings.Fields(description), " "))
+		return isText && pattern.MatchString(proseOf(description))
 	})
 }
 

@@ -155,7 +155,7 @@ var capped = sync.OnceValue(func() *regexp.Regexp {
 })
 
 var otherLimit = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:pages?|size|seconds?|minutes?|hours?|per|seiten?|sekunden|minuten|stunden|pro|je)\b`)
+	return regexp.MustCompile(`(?i)\b(?:pages?|size|answers?|responses?|requests?|calls? (?:at|per)|antwort\w*|anfrage\w*|seconds?|minutes?|hours?|per|seiten?|sekunden|minuten|stunden|pro|je)\b`)
 })
 
 // ReadAs returns the page without its total if, as the document says, the total is not the number of items of the list. body is that of the answer.

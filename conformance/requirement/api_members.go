@@ -52,20 +52,20 @@ func judgeDateFormats(e Evidence) Judgement {
 // explainsZeroTime reports whether the document says what the first day of the calendar means.
 func explainsZeroTime(e Evidence, x evidence.Exchange) bool {
 	o, known := operation(e, x.Label.Resource())
-	return known && e.Spec.Says(o, regexp.MustCompile(`(?i)\b0001-01-01|\byear (?:1|one|0001)\b|\bJahr(?:es)? (?:1|eins|0001)\b`))
+	return known && e.Spec.Says(o, regexp.MustCompile(`(?i)(?:\b0001-01-01\S*|\byear (?:1|one|0001)\b|\bJahr(?:es)? (?:1|eins|0001)\b)[^.;]{0,20}\b(?:means?|stands? for|says|marks?|bedeutet|steht für|heißt)\b`))
 }
 
 // judgeZeroTimes finds dates that are the zero value of a library, 0001-01-01: the record has no date there.
 func judgeZeroTimes(e Evidence) Judgement {
 	var s survey
 	for _, x := range operationAnswers(e) {
-		if !success(x) || !isOrdinaryCall(x) || !jsonMedia(mediaType(x)) || explainsZeroTime(e, x) {
+		if !success(x) || !isOrdinaryCall(x) || !jsonMedia(mediaType(x)) {
 			continue
 		}
 		// Libraries write their zero value with a time. The day alone may be meant as the first day of the calendar, so it is a warning.
 		for _, zero := range []string{`"0001-01-01T`, `"0001-01-01"`} {
 			at := bytes.Index(x.Response.Body, []byte(zero))
-			if at < 0 {
+			if at < 0 || explainsZeroTime(e, x) {
 				continue
 			}
 			got, _, _ := strings.Cut(string(x.Response.Body[at+1:min(at+40, len(x.Response.Body))]), `"`)

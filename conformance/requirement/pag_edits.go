@@ -1,6 +1,7 @@
 package requirement
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +22,8 @@ const (
 // An edit is a change of one record: after the moment from, and before the moment to.
 type edit struct {
 	from, to time.Time
-	moved    bool // the record joined or left the list
+	moved    bool     // the record joined or left the list
+	members  []string // the members that changed
 }
 
 // listEdits are the edits of a run by the ids of the records, and the totals of the list before and after it changed.
@@ -46,10 +48,12 @@ func spanOf(answers ...evidence.Exchange) (s span) {
 	return s
 }
 
-// wasEdited reports whether a record changed at some time in the span.
-func (e Evidence) wasEdited(id string, during span) bool {
+// wasEdited reports whether a record joined or left the list at some time in the span, or one of the members changed.
+func (e Evidence) wasEdited(id string, during span, members ...string) bool {
 	change, changed := e.edits().byID[id]
-	return changed && change.isWithin(during)
+	return changed && change.isWithin(during) && (change.moved || slices.ContainsFunc(change.members, func(changed string) bool {
+		return slices.ContainsFunc(members, func(member string) bool { return member == changed || strings.HasPrefix(member, changed+".") || strings.HasPrefix(member, changed+"[") })
+	}))
 }
 
 // isWithin reports whether the edit may have come in the span.
@@ -122,6 +126,20 @@ type seenValue struct {
 	at    time.Time
 }
 
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 func readHistory(e Evidence, answers []evidence.Exchange) listHistory {
 	h := listHistory{map[string][]time.Time{}, map[memberOfRecord][]seenValue{}}
 	for _, x := range answers {
@@ -152,13 +170,18 @@ func (h listHistory) addChanged(edited map[string]edit) {
 		if changed[at.member] == nil {
 			changed[at.member] = map[string]edit{}
 		}
-		changed[at.member][at.id] = edit{from: values[i-1].at, to: values[i].at}
+		changed[at.member][at.id] = edit{from: values[i-1].at, to: values[i].at, members: []string{at.member}}
 	}
-	for _, records := range changed {
+	for _, member := range slices.Sorted(maps.Keys(changed)) {
+		records := changed[member]
 		if len(records) > maxEdits {
 			continue
 		}
 		for id, change := range records {
+			if other, also := edited[id]; also { // all members of a record are edited together, or at different times
+				change.members = append(change.members, other.members...)
+				change.from, change.to = earlier(change.from, other.from), later(change.to, other.to)
+			}
 			edited[id] = change
 		}
 	}

@@ -158,7 +158,11 @@ func lostItems(e Evidence, x evidence.Exchange, got []string, fits func(item []b
 	lost := e.withoutDeparted(x, withoutRemoved(e, openapi.Missing(expected, got)))
 	_, calls, _ := wholeReading(e)
 	meanwhile := spanOf(append(slices.Clone(calls), x)...)
-	return slices.DeleteFunc(lost, func(id string) bool { return e.wasEdited(id, meanwhile) })
+	var members []string
+	for _, c := range conditionsOf(x) {
+		members = append(members, c.member)
+	}
+	return slices.DeleteFunc(lost, func(id string) bool { return e.wasEdited(id, meanwhile, members...) })
 }
 
 // withoutDeparted returns the items without those that may have left a changing list before the answer came, because no later answer has them. If the total
