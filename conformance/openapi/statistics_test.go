@@ -38,4 +38,7 @@ var _ = DescribeTable("What a document says of statistics",
 	Entry("the meaning of a status, in German", "Ein Aufruf gilt als offen, bis seine Frist endet.", openapi.StatisticsForm{}),
 	Entry("its own status", "Each call counts with its current status.", openapi.StatisticsForm{}),
 	Entry("several values", "Calls with several regions are counted under each of them.", openapi.StatisticsForm{}),
+	Entry("the member that is rounded", "byStatus is rounded to tens.", openapi.StatisticsForm{Step: 10}),
+	Entry("small numbers in German", "Zahlen unter 5 werden als 0 ausgewiesen.", openapi.StatisticsForm{Step: 5}),
+	Entry("few days in German", "Zahlen der Aufrufe, und derer, die in weniger als 14 Tagen enden.", openapi.StatisticsForm{}),
 )
