@@ -36,7 +36,7 @@ func late() *regexp.Regexp {
 
 // severalTimes matches how records with several values of a member are counted. Its groups are that member, or a pronoun for it.
 func severalTimes() *regexp.Regexp {
-	return regexp.MustCompile(`\bcounted (?:\w+ ){0,3}(?:under|for|in|with) each of (?:its |their |the |these |those |his )?(\pL+)|\b(?:counted|gezählt|zählt)\b[^.;]*\b(?:once|einmal)\b[^.;]*\b(?:first|ersten?)(?: of (?:its|their|the))? (\pL+)`)
+	return regexp.MustCompile(`\bcount(?:s|ed)? (?:\w+ ){0,3}(?:under|for|in|with) each of (?:its |their |the |these |those |his )?(\pL+)|\b(?:counted|gezählt|zählt)\b[^.;]*\b(?:once|einmal)\b[^.;]*\b(?:first|ersten?)(?: of (?:its|their|the))? (\pL+)`)
 }
 
 // someCounted matches words that leave some records out of the count.
