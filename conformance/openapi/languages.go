@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // This file finds sentences that announce that the data, and not only the texts, depend on the language of a call.
@@ -14,30 +15,52 @@ func (d *Document) OmitsByLanguage(o Operation) bool {
 	info, _ := d.Raw("/info/description")
 	raw, _ := d.Raw(o.Pointer)
 	texts := append(d.descriptionsIn(raw), stringValue(info))
-	return slices.ContainsFunc(texts, func(text string) bool { return slices.ContainsFunc(Sentences(text), omitsRecords) })
+	return slices.ContainsFunc(texts, func(text string) bool {
+		return slices.ContainsFunc(Sentences(text[:min(len(text), maxRead)]), omitsRecords)
+	})
 }
 
+// omitsRecords reports whether a sentence omits records for want of a translation. Words about texts in two languages ask for none.
 func omitsRecords(sentence string) bool {
-	return languageWord().MatchString(sentence) && recordsLeftOut().MatchString(sentence) && !textsLeftOut().MatchString(sentence)
+	return recordsLeftOut().MatchString(twoLanguages().ReplaceAllString(sentence, "…")) && !textsLeftOut().MatchString(sentence)
 }
 
 // DiffersByLanguage reports whether the document says that a member has another value in another language: in a description of the member, or in a sentence
 // that names it.
 func (d *Document) DiffersByLanguage(o Operation, member string) bool {
 	for _, text := range d.textsOfMember(o, o, member) {
-		if slices.ContainsFunc(Sentences(text), contrastsLanguages) {
+		if slices.ContainsFunc(Sentences(text[:min(len(text), maxRead)]), contrastsLanguages) {
 			return true
 		}
 	}
 	named := memberPattern(member)
 	info, _ := d.Raw("/info/description")
 	for _, text := range []string{o.Description, stringValue(info)} {
-		if slices.ContainsFunc(Sentences(text), func(s string) bool { return named.MatchString(s) && contrastsLanguages(s) }) {
+		if slices.ContainsFunc(Sentences(text[:min(len(text), maxRead)]), func(s string) bool { return contrastsLanguages(s) && isSubject(named, s) }) {
 			return true
 		}
 	}
 	return false
 }
+
+// isSubject reports whether what a pattern matches is the subject of a sentence: "In English, volume is".
+func isSubject(named *regexp.Regexp, sentence string) bool {
+	for _, at := range named.FindAllStringIndex(sentence, maxNamed) {
+		word := sentence[at[0]:at[1]]
+		start := at[0] + len(word) - len(strings.TrimLeftFunc(word, isNoLetter))
+		end := at[0] + len(strings.TrimRightFunc(word, isNoLetter))
+		before, after := strings.TrimSpace(strings.TrimRight(sentence[:start], `"'`+"`")), strings.TrimLeft(sentence[end:], `"'`+"`")
+		if beforeSubject().MatchString(before) && afterSubject().MatchString(after) || invertedVerb().MatchString(before) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxNamed bounds how often the name of a member is looked for in one sentence.
+const maxNamed = 5
+
+func isNoLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 // contrastsLanguages reports whether a sentence says one thing of one language, and another thing of the other.
 func contrastsLanguages(sentence string) bool {
@@ -66,11 +89,37 @@ var languageWord = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:languages?|accept-language|english|german|sprache\w*|englisch\w*|deutsch\w*|translat\w*)\b|übersetz`)
 })
 
-// recordsLeftOut matches words that say that records are missing from a list.
+// beforeSubject matches what may stand before the subject of a sentence: a place, an article, and other subjects.
+var beforeSubject = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:(?:in|with|for|auf|mit|bei|für) [^,]{1,40},)?(?: ?(?:the|der|die|das|an?|values?|of|werte?|von|member|field|feld)\b)*(?: ?[\pL_]+,)*(?: ?[\pL_]+,? (?:and|or|und|oder))?(?: ?(?:the|der|die|das))?$`)
+})
+
+// afterSubject matches a verb that follows the subject. In a relative clause the verb has another subject.
+var afterSubject = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:, [\pL_]+)*(?:,? (?:and|or|und|oder) (?:the |die |der |das )?[\pL_]+)?(?: (?:in|for|of|on|auf|im|für|an?|the|its|calls?|records?|english|german|french|englisch\w*|deutsch\w*))* ` +
+		`(?:is|are|depends?|differs?|varies|vary|has|have|holds?|gives?|shows?|counts?|ist|sind|hängt|hängen|unterscheide\w+|weich\w+|hat|haben|enthält|enthalten|nennt|gilt)\b`)
+})
+
+// invertedVerb matches a place and a verb that stand before the subject, in German.
+var invertedVerb = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:in|im|auf) (?:der )?\pL+(?: sprache)? (?:ist|sind|hat|haben|hängt|gilt|steht|nennt)(?: (?:der|die|das))?(?: werte?)?$`)
+})
+
+// recordsLeftOut matches words that say that records are missing from a list for want of a translation, or of a text in a language.
 var recordsLeftOut = sync.OnceValue(func() *regexp.Regexp {
 	const records = `(?:calls?|records?|items?|entries|fundings?|programmes?|aufrufe\w?|ausschreibung\w*|förderung\w*|datens\S+|einträge\w?)`
-	return regexp.MustCompile(`(?i)\bonly (?:the |those )?` + records + ` (?:that|which|with|having)\b|\b` + records + `\b[^;]*\b(?:(?:not|n't|never) (?:be )?(?:listed|shown|included|returned|sent|visible|part)|left out|omitted|excluded|missing|absent|skipped|filtered out|fehlen|entfallen|weggelassen|ausgelassen|nicht (?:gelistet|aufgelistet|enthalten|aufgeführt|gezeigt|sichtbar))\b|` +
-		`\b(?:leaves?|leaving) out (?:the |all |those )?` + records + `\b|\b(?:omits?|excludes?|skips?|lacks?) (?:the |all |those )?` + records + `\b|\bnur (?:die |jene )?` + records + `,? (?:die|mit|deren)\b`)
+	const language = `(?:languages?|accept-language|english|german|french|sprache|fremdsprache|englisch\w*|deutsch\w*|französisch\w*)`
+	const article = `(?:(?:an?|the|that|this|any|its|their|own|such|at least one|full|complete|requested|preferred|accepted|eine\w?|ihre\w?|die|der|dieser|gewünschte\w?|angefragte\w?|bevorzugte\w?|angeforderte\w?) )*`
+	const text = `(?:names?|titles?|texts?|versions?|descriptions?|labels?|summary|summaries|bezeichnung\w*|titel\w?|namen?|texte?n?|fassung\w*|version\w*|beschreibung\w*)`
+	const inLanguage = `(?:in|into|to|auf|ins) ` + article + language + `\b`
+	const translation = article + `(?:translations?\b|übersetzung\w*|` + language + ` ` + text + `\b|` + text + ` ` + inLanguage + `)`
+	const untranslated = `(?:(?:untranslated|(?:not|nicht) (?:yet )?(?:translated|übersetzte\w?)|unübersetzte\w?) ` + records +
+		`|` + records + `,? (?:(?:that|which|die) )?(?:without|lacking|lacks?|(?:have|has|with) no|ohne|keine\w?) ` + translation +
+		`|` + records + `,? (?:(?:that|which|die|are|is|were|have|has|noch) )*(?:not|nicht) (?:(?:yet|been) )*(?:translated|übersetzt|available ` + inLanguage + `)\b)`
+	return regexp.MustCompile(`(?i)\b(?:only|nur) (?:the |those |die |jene )?(?:[\pL]+ )?` + records + `,? (?:(?:that|which) (?:have|has) |with |having |mit |die |deren )` + translation +
+		`|\b(?:only|nur) (?:the |those |die |jene )?(?:[\pL]+ )?` + records + `,? (?:(?:(?:that|which|are|is|exist|have|has|been|available|written|translated|die) )*` + inLanguage + `|(?:that|which) (?:are|is|have been|has been) translated\b|die (?:bereits |schon )?übersetzt\b)` +
+		`|\b` + untranslated + `[^;]*?(?:\b(?:(?:not|n't|never) (?:be )?(?:listed|shown|included|returned|sent|visible|part)|left out|omitted|excluded|missing|absent|skipped|filtered out|fehlen|entfallen|weggelassen|ausgelassen)\b|\bnicht (?:gelistet|aufgelistet|enthalten|aufgeführt|gezeigt|sichtbar)\b)` +
+		`|\b(?:leaves? out|leaving out|omits?|excludes?|skips?|lacks?) (?:the |all |those )?` + untranslated)
 })
 
 // textsLeftOut matches words that deny that records are left out, or that are about their texts.

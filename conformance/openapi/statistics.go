@@ -33,16 +33,18 @@ func (d *Document) FormOfStatistics(o Operation, member string) StatisticsForm {
 	texts = append(texts, d.textsOfMember(o, o, member)...)
 	named := memberPattern(member)
 	for i, text := range texts {
-		for _, sentence := range Sentences(text) {
-			if i < general && !ofNumbers().MatchString(sentence) && !named.MatchString(sentence) {
+		for _, sentence := range Sentences(text[:min(len(text), maxRead)]) {
+			ofMember := i >= general || isSubject(named, sentence)
+			if !ofMember && !ofNumbers().MatchString(sentence) && !named.MatchString(sentence) {
 				continue // it may be about another number, such as an average
 			}
-			if inexactCount().MatchString(sentence) && !exactCount().MatchString(sentence) {
+			sums := areAmounts(sentence, ofMember)
+			if inexactCount().MatchString(sentence) && !exactCount().MatchString(sentence) && (sums || ofMember || countNoun().MatchString(sentence) && !otherNumber().MatchString(sentence)) {
 				f.Step = max(f.Step, stepIn(sentence))
 			}
 			f.NoSum = f.NoSum || noSum().MatchString(sentence)
-			f.Amounts = f.Amounts || amounts().MatchString(sentence)
-			f.Grouped = f.Grouped || grouped().MatchString(sentence) && !exclusion().MatchString(sentence)
+			f.Amounts = f.Amounts || sums
+			f.Grouped = f.Grouped || grouped().MatchString(sentence) && !exclusion().MatchString(sentence) && !definesStatus().MatchString(sentence)
 		}
 	}
 	return f
@@ -53,13 +55,27 @@ var ofNumbers = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:numbers?|counts?|counted|figures|values|groups?|total|sums?|calls?|records?|fundings?|per|zahl\w*|zähl\w*|anzahl\w*|werte\w?|gruppen?|summen?|gesamtzahl|je|aufruf\w*|förderung\w*|ausschreibung\w*)\b`)
 })
 
-var inexactCount = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:rounded|nearest|multiples? of|gerundet\w*|vielfache\w*)|\b(?:suppressed|(?:numbers?|counts?|groups?|values?) (?:below|under|of (?:less|fewer) than|smaller than)|(?:less|fewer) than|unterdrückt|weniger als|zahlen unter)\b`)
+// countNoun matches words for the numbers of records that statistics state.
+var countNoun = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:numbers?|counts?|figures|values|groups?|zahl(?:en)?|anzahl|werte|gruppen?)\b`)
 })
 
-// exactCount matches words that deny that numbers are rounded.
+// otherNumber matches words for a number that counts no records.
+var otherNumber = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:averages?|means?|medians?|budgets?|volumes?|amounts?|euros?|eur|days?|weeks?|months?|shares?|durchschnitt\w*|mittelwerte?|betrag|beträge|tage\w?|wochen|monate\w?|anteile?)\b`)
+})
+
+// inexactCount matches words that round numbers, or that leave out small ones. "Less than" alone may be about records, such as those with few days left.
+var inexactCount = sync.OnceValue(func() *regexp.Regexp {
+	const below = `(?:below|under|(?:of )?(?:less|fewer|smaller) than|unter|weniger als)`
+	return regexp.MustCompile(`(?i)\b(?:rounded|nearest|multiples? of|gerundet\w*|vielfache\w*)|\b(?:suppressed|unterdrückt)\b|` +
+		`\b` + below + `\b[^.;,]{0,40}\b(?:are|is|werden|wird) (?:hidden|left out|omitted|masked|withheld|replaced|not (?:shown|given|stated|published)|(?:shown|given|stated|reported) as|weggelassen|ausgelassen|nicht (?:gezeigt|genannt|ausgewiesen)|als )|` +
+		`\bunter \S+ (?:fehlen|entfallen)\b`)
+})
+
+// exactCount matches words that deny that numbers of records are rounded.
 var exactCount = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:not|never|without|nicht|nie|ohne|un) ?(?:\w+ )?(?:round\w*|gerundet\w*|rundung|suppress\w*)`)
+	return regexp.MustCompile(`(?i)\b(?:not|never|without|nicht|nie|ohne|un) ?(?:\w+ )?(?:round\w*|gerundet\w*|rundung|suppress\w*)|\b(?:whole|ganze) (?:numbers|zahlen|euros?)\b`)
 })
 
 // stepIn returns the number by which a sentence says that numbers are rounded, 10 if it names none.
@@ -85,12 +101,42 @@ var noSum = sync.OnceValue(func() *regexp.Regexp {
 		`\b(?:ergeben|ergibt) (?:\S+ )?nicht\b|\b(?:nicht|keine) (?:die )?summe\b|\b(?:müssen|muss) (?:\S+ ){0,3}nicht (?:\S+ ){0,2}ergeben\b|\bsummieren sich nicht\b`)
 })
 
-// amounts matches sentences that begin with what the numbers are, if it is no number of records.
+// areAmounts reports whether a sentence begins with what the numbers are, if that is no number of records. An amount beside numbers of records says nothing of
+// these: "Number of calls and total budget in euros". ofMember is true for a sentence about the member with the numbers.
+func areAmounts(sentence string, ofMember bool) bool {
+	if notNumbers().MatchString(sentence) {
+		return true
+	}
+	const far = 48 // bytes before the amount, such as "Per status, "
+	if at := amounts().FindStringIndex(sentence); at != nil && at[0] <= far && !countNoun().MatchString(sentence[:at[0]]) {
+		return true
+	}
+	return ofMember && inPercent().MatchString(sentence) || percentages().MatchString(sentence)
+}
+
 var amounts = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:[\w ]{0,40},? )?(?:(?:the|a|each is the) )?(?:sums? of (?:the |all )?(?:volumes?|amounts?|budgets?|funds|money)|(?:total )?(?:volumes?|budgets?|amounts?) in\b|share of|shares? in percent|percentages?)|\b(?:in|of) (?:percent|prozent)\b|` +
-		`\band (?:not|no) (?:the )?numbers? of\b|^(?:[\pL ]{0,40},? )?(?:die )?(?:summen? (?:der|des) |anteile?\b|prozent)|\bnicht die (?:an)?zahl\b`)
+	return regexp.MustCompile(`(?i)\b(?:sums? of (?:the |all )?(?:volumes?|amounts?|budgets?|funds|money)|(?:total )?(?:volumes?|budgets?|amounts?) in|summen? (?:der|des))\b|^(?:[\pL ]{0,40},? )?(?:(?:the|a|each is the|die) )?(?:share of|shares? in percent|percentages?|anteile?|prozent\w*)\b`)
 })
 
+// notNumbers matches words that deny that the numbers are those of records.
+var notNumbers = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\band (?:not|no) (?:the )?numbers? of\b|\bnicht die (?:an)?zahl\b`)
+})
+
+var inPercent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:in|of) (?:percent|prozent)\b`) })
+
+// percentages matches a sentence that states all numbers in percent. "The growth is in percent" is about another number.
+var percentages = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:(?:the|all|each|these|they|are|is|given|stated|numbers?|values?|figures?|counts?|shares?|statistics|zahlen|werte|kennzahlen|anteile?|die|alle|sind|(?:of|by|per|nach|je) \pL+)[ ,:]+)*in (?:percent|prozent)\b`)
+})
+
+// grouped matches words that count some records under another value than their own.
 var grouped = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:counts?|counted) (?:here )?(?:as|under|with|among)\b|\b(?:grouped|combined|merged|subsumed) (?:with|under|into)\b|\b(?:zählen|zählt|gezählt|gelten|gilt) (?:hier )?(?:als|zu|unter|bei)\b|\bzusammengefasst\b|\bals \S+ gezählt\b`)
+	return regexp.MustCompile(`(?i)\b(?:counts?|counted) (?:here )?(?:as|under|with|among)\b|\b(?:grouped|combined|merged|subsumed) (?:with|under|into)\b|\b(?:zählen|zählt|gezählt) (?:hier )?(?:als|zu|unter|bei)\b|\b(?:gelten|gilt) hier als\b|\bzusammengefasst\b|\bals \S+ gezählt\b`)
+})
+
+// definesStatus matches sentences that say when a record has a value, or that all records count under their own.
+var definesStatus = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:until|till|after|before|as long as|while|bis|nach|solange|sobald|its|their|sein\w*|ihr\w*|each of)\b|` +
+		`^(?:(?:a|an|each|every|the|all|ein|eine|jede\w*|alle|der|die) )?(?:calls?|records?|items?|fundings?|aufrufe?|ausschreibung(?:en)?|förderung(?:en)?) (?:counts?|is counted|are counted|zählen|zählt|wird|werden|gelten|gilt)\b`)
 })

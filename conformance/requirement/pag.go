@@ -2,7 +2,6 @@ package requirement
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,7 +120,10 @@ func judgePageSize(e Evidence) Judgement {
 		return expect(x, "2xx with at most "+strconv.Itoa(size)+" items").failed("the declared size parameter is refused", describe(x))
 	case err != nil:
 		return expect(x, "a list").unclear("the items of the page cannot be counted: "+clip(err.Error()), describe(x))
-	case len(items) > size && raisesSize(e):
+	case len(items) > size && len(items) <= largestPage(e)(size):
+		if j, found := findOversizedPage(e); found {
+			return j
+		}
 		if all, err := e.itemsOf(plain); err == nil && len(items) < len(all) {
 			return Passed(x.Label, plain.Label).Noting(call + " gives " + evidence.Count(len(items), "item") + ": small sizes are raised, as the document says")
 		}
@@ -153,14 +155,6 @@ func judgePageSize(e Evidence) Judgement {
 	return Passed(x.Label, plain.Label)
 }
 
-// raisesSize reports whether the document says that the node raises or rounds page sizes.
-func raisesSize(e Evidence) bool {
-	o, _ := operation(e, e.Roles.List)
-	p, described := o.QueryWithRole(openapi.SizeRole)
-	return described && regexp.MustCompile(`(?i)\b(raised|increased|rounded)\b|\b(gerundet|aufgerundet|rundet|angehoben|erhöht)\b`).MatchString(p.Description) &&
-		!regexp.MustCompile(`(?i)\b(not|never|nicht|nie) (raised|increased|rounded|gerundet|angehoben|erhöht)`).MatchString(p.Description)
-}
-
 // defaultSize returns the documented default of the size parameter.
 func defaultSize(e Evidence) (n int, ok bool) {
 	o, _ := operation(e, e.Roles.List)
@@ -172,18 +166,16 @@ func defaultSize(e Evidence) (n int, ok bool) {
 	return n, err == nil && n > 0
 }
 
-// findOversizedPage finds an answer of the list with more items than the page size that was requested.
+// findOversizedPage finds an answer of the list with more items than the page size that was requested, or than the size to which the node raises it.
 func findOversizedPage(e Evidence) (j Judgement, found bool) {
-	if raisesSize(e) {
-		return j, false
-	}
+	largest := largestPage(e)
 	for _, x := range listAnswers(e) {
 		size, err := strconv.Atoi(x.Given["size"])
 		if err != nil || !success(x) {
 			continue
 		}
 		items, errItems := e.itemsOf(x)
-		if errItems != nil || len(items) <= size {
+		if errItems != nil || len(items) <= largest(size) {
 			continue
 		}
 		call := fmt.Sprintf("%s=%d", clip(x.Given["sizeParameter"]), size)

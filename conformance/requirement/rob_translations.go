@@ -71,10 +71,10 @@ func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 // languageHint is the fix for data that depends on the language of the call.
 const languageHint = "translate only the texts; an inner join with the table of translations loses the records without a translation"
 
-// limitsByLanguage reports whether the document says that some data exists in one language only.
+// limitsByLanguage reports whether the document says that a list leaves out records in one language.
 func limitsByLanguage(e Evidence, r evidence.Resource) bool {
 	o, _ := operation(e, r)
-	return e.Spec != nil && (e.Spec.OmitsByLanguage(o) || e.Spec.Says(o, regexp.MustCompile(`(?i)\bonly\b[^.]{0,80}\b(languages?|translat\w+|german|english)\b|\b(without|no) (a )?translations?\b[^.]{0,60}\b(left out|omitted|missing|not)\b`)))
+	return e.Spec != nil && e.Spec.OmitsByLanguage(o)
 }
 
 // differenceInLanguages finds a number, a flag or a date that differs in two languages of one record, or that one of them lacks. Members that are renewed with each
