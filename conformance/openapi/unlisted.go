@@ -9,9 +9,6 @@ import (
 
 // This file finds sentences that promise what the detail of a record serves: records that the list leaves out, and records under other spellings of their ids.
 
-// maxRead bounds the part of a description that patterns read, in bytes.
-const maxRead = 64 << 10
-
 // ServedUnlisted returns the kinds of records, by words such as draft, that the list leaves out, and that the detail serves to every client that knows the id,
 // as the document says in the description of the detail or of the whole API. The kind must be the subject of the sentence. A pronoun may stand for the kind,
 // if the sentence before says that the list leaves it out: "Drafts are not listed. They can be read by their id."
