@@ -2,10 +2,8 @@ package openapi
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
-	"unicode"
 )
 
 // This file finds sentences that announce that a list shows a member in another way than the detail of one record.
@@ -17,28 +15,76 @@ type ListForm struct {
 	Stale   bool // perhaps in an earlier state; no sentence names the member
 }
 
-// FormInList returns what the document says about a member in the list, if it says that the detail differs. The sentence stands in the description of the
-// member, or it stands in that of an operation or of the whole API and names the member.
-func (d *Document) FormInList(list, detail Operation, member string) ListForm {
-	var out ListForm
-	named := memberPattern(member)
-	for _, text := range d.textsOfMember(list, detail, member) {
-		for _, sentence := range Sentences(text) {
-			out.add(sentence, sentence)
+// ListForms is what a document says about the members of a list, if it says that the detail differs.
+type ListForms struct {
+	stale       bool
+	ofProperty  map[string]ListForm // by the name of a property that is described
+	ofMentioned map[string]ListForm // by a phrase of a sentence in the description of an operation or of the whole API
+}
+
+// FormsInList reads what the document says about the members of a list. It reads each text once, because a node may have any number of members.
+func (d *Document) FormsInList(list, detail Operation) *ListForms {
+	out := &ListForms{ofProperty: map[string]ListForm{}, ofMentioned: map[string]ListForm{}}
+	texts, left := d.textsOfProperties(list, detail), maxText
+	for _, name := range sortedKeys(texts) {
+		for _, text := range texts[name] {
+			if !mayNameList(text) || left < len(text) {
+				continue
+			}
+			left -= len(text)
+			form := out.ofProperty[name]
+			for _, sentence := range Sentences(text) {
+				form.add(sentence, sentence)
+			}
+			out.ofProperty[name] = form
 		}
 	}
 	info, _ := d.Raw("/info/description")
 	for _, text := range []string{list.Description, detail.Description, stringValue(info)} {
 		before := ""
 		for _, sentence := range Sentences(text) {
-			out.Stale = out.Stale || listWord().MatchString(sentence) && snapshot().MatchString(sentence) && !sameInBoth().MatchString(sentence)
-			if named.MatchString(sentence) {
-				out.add(sentence, before+". "+sentence)
+			if mayNameList(sentence) || mayNameList(before) {
+				out.stale = out.stale || listWord().MatchString(sentence) && snapshot().MatchString(sentence) && !sameInBoth().MatchString(sentence)
+				out.addMentioned(sentence, before+". "+sentence)
 			}
 			before = sentence
 		}
 	}
 	return out
+}
+
+// mayNameList reports whether a text may match [listWord]. It is fast.
+func mayNameList(text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(text, "list") || strings.Contains(text, "overview") || strings.Contains(text, "übersicht")
+}
+
+// addMentioned takes what a sentence says about the members that it mentions.
+func (f *ListForms) addMentioned(sentence, context string) {
+	var form ListForm
+	form.add(sentence, context)
+	if form == (ListForm{}) {
+		return
+	}
+	for phrase := range phrases(sentence) {
+		if len(f.ofMentioned) < maxPhrases {
+			f.ofMentioned[phrase] = f.ofMentioned[phrase].or(form)
+		}
+	}
+}
+
+// Of returns what the document says about a member, in its own description or in a sentence that mentions it.
+func (f *ListForms) Of(member string) ListForm {
+	out := f.ofProperty[member].or(ListForm{Stale: f.stale})
+	for _, s := range spellings(member) {
+		out = out.or(f.ofMentioned[s])
+	}
+	return out
+}
+
+// or joins what two sentences say.
+func (f ListForm) or(other ListForm) ListForm {
+	return ListForm{Differs: f.Differs || other.Differs, Rounded: f.Rounded || other.Rounded, Stale: f.Stale || other.Stale}
 }
 
 // add takes what a sentence says about a member; context is the sentence with the one before it, which may name the list.
@@ -50,39 +96,6 @@ func (f *ListForm) add(sentence, context string) {
 	twoUnits := len(units) == 2 && !strings.EqualFold(units[0], units[1]) && detailWord().MatchString(sentence)
 	f.Rounded = f.Rounded || rounded().MatchString(sentence)
 	f.Differs = f.Differs || otherForm().MatchString(sentence) || bothDiffer().MatchString(sentence) && ofBoth().MatchString(sentence) || twoUnits
-}
-
-// textsOfMember returns the descriptions of the properties with this name, and of what is below them, in both operations.
-func (d *Document) textsOfMember(list, detail Operation, member string) []string {
-	var out []string
-	for _, o := range []Operation{list, detail} {
-		raw, _ := d.Raw(o.Pointer)
-		s := d.newSearch()
-		s.find(raw, func(object map[string]any) bool {
-			if properties, _ := object["properties"].(map[string]any); properties[member] != nil {
-				s.find(properties[member], func(inner map[string]any) bool {
-					if text, isText := inner["description"].(string); isText && !slices.Contains(out, text) {
-						out = append(out, text)
-					}
-					return false
-				})
-			}
-			return false
-		})
-	}
-	return out
-}
-
-// memberPattern matches the name of a member in prose: contactEmail is also "contact email", and name is also "names" and "Namen".
-func memberPattern(member string) *regexp.Regexp {
-	var words strings.Builder
-	for i, r := range member {
-		if i > 0 && unicode.IsUpper(r) {
-			words.WriteString("[ -]?")
-		}
-		words.WriteString(regexp.QuoteMeta(string(r)))
-	}
-	return regexp.MustCompile(`(?i)(?:^|[^\pL])` + words.String() + `(?:s|es|n|en)?(?:[^\pL]|$)`)
 }
 
 // listWord matches words about the list of the API. "A list of groups" is a value.

@@ -19,7 +19,7 @@ var _ = DescribeTable("What a document says of a member in the list",
 		}
 		d := parsed(fmt.Sprintf(`{"openapi":"3.0.3","paths":{"/calls":{"get":{"description":%s,"responses":{"200":{"content":{"application/json":{"schema":{"items":{"properties":{
 			"contactEmail":{"description":%s}}}}}}}}}},"/calls/{id}":{"get":{"responses":{"200":{}}}}}}`, quoted(ofList), quoted(ofMember)))
-		Expect(d.FormInList(d.Operations[0], d.Operations[1], "contactEmail")).To(Equal(want))
+		Expect(d.FormsInList(d.Operations[0], d.Operations[1]).Of("contactEmail")).To(Equal(want))
 	},
 	Entry("nothing", "The address.", "The list of calls.", openapi.ListForm{}),
 	Entry("masked", "In the list its local part is masked (m***@ikn.example); the detail has the whole address.", "", openapi.ListForm{Differs: true}),

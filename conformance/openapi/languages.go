@@ -21,22 +21,51 @@ func omitsRecords(sentence string) bool {
 	return languageWord().MatchString(sentence) && recordsLeftOut().MatchString(sentence) && !textsLeftOut().MatchString(sentence)
 }
 
-// DiffersByLanguage reports whether the document says that a member has another value in another language: in a description of the member, or in a sentence
-// that names it.
-func (d *Document) DiffersByLanguage(o Operation, member string) bool {
-	for _, text := range d.textsOfMember(o, o, member) {
-		if slices.ContainsFunc(Sentences(text), contrastsLanguages) {
-			return true
+// LanguageForms are the members of which a document says that they have another value in another language.
+type LanguageForms struct {
+	properties, mentioned map[string]bool // as in [ListForms]
+}
+
+// FormsByLanguage reads which members of an operation have another value in another language: by a description of the member, or by a sentence that names it.
+func (d *Document) FormsByLanguage(o Operation) LanguageForms {
+	out := LanguageForms{map[string]bool{}, map[string]bool{}}
+	texts, left := d.textsOfProperties(o), maxText
+	for _, name := range sortedKeys(texts) {
+		for _, text := range texts[name] {
+			if !mayNameLanguage(text) || left < len(text) {
+				continue
+			}
+			left -= len(text)
+			if slices.ContainsFunc(Sentences(text), contrastsLanguages) {
+				out.properties[name] = true
+			}
 		}
 	}
-	named := memberPattern(member)
 	info, _ := d.Raw("/info/description")
 	for _, text := range []string{o.Description, stringValue(info)} {
-		if slices.ContainsFunc(Sentences(text), func(s string) bool { return named.MatchString(s) && contrastsLanguages(s) }) {
-			return true
+		for _, sentence := range Sentences(text) {
+			if !mayNameLanguage(sentence) || !contrastsLanguages(sentence) {
+				continue
+			}
+			for phrase := range phrases(sentence) {
+				if len(out.mentioned) < maxPhrases {
+					out.mentioned[phrase] = true
+				}
+			}
 		}
 	}
-	return false
+	return out
+}
+
+// Has reports whether the document says of a member that it has another value in another language.
+func (f LanguageForms) Has(member string) bool {
+	return f.properties[member] || slices.ContainsFunc(spellings(member), func(s string) bool { return f.mentioned[s] })
+}
+
+// mayNameLanguage reports whether a text may match [oneLanguage] or [languageWord]. It is fast.
+func mayNameLanguage(text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc([]string{"lang", "sprache", "engl", "german", "deutsch", "fren", "franz", "transl", "übersetz"}, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // contrastsLanguages reports whether a sentence says one thing of one language, and another thing of the other.

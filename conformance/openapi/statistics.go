@@ -30,11 +30,10 @@ func (d *Document) FormOfStatistics(o Operation, member string) StatisticsForm {
 		texts = append(texts, stringValue(response["description"]))
 	}
 	general := len(texts)
-	texts = append(texts, d.textsOfMember(o, o, member)...)
-	named := memberPattern(member)
+	texts = append(texts, d.textsOfProperties(o)[member]...)
 	for i, text := range texts {
 		for _, sentence := range Sentences(text) {
-			if i < general && !ofNumbers().MatchString(sentence) && !named.MatchString(sentence) {
+			if i < general && !ofNumbers().MatchString(sentence) && !mentions(sentence, member) {
 				continue // it may be about another number, such as an average
 			}
 			if inexactCount().MatchString(sentence) && !exactCount().MatchString(sentence) {
