@@ -34,7 +34,7 @@ func (d *Document) FormsInList(list, detail Operation) *ListForms {
 			left -= len(text)
 			form := out.ofProperty[name]
 			for _, sentence := range Sentences(text) {
-				form.add(sentence, sentence)
+				form.add(sentence)
 			}
 			out.ofProperty[name] = form
 		}
@@ -61,14 +61,58 @@ func mayNameList(text string) bool {
 
 // addMentioned takes what a sentence says about the members that it mentions.
 func (f *ListForms) addMentioned(sentence, context string) {
-	var form ListForm
-	form.add(sentence, context)
-	if form == (ListForm{}) {
+	if !comparesList(sentence, context) {
 		return
 	}
-	for phrase := range phrases(sentence) {
-		if len(f.ofMentioned) < maxPhrases {
-			f.ofMentioned[phrase] = f.ofMentioned[phrase].or(form)
+	if inTwoUnits(sentence) {
+		f.mention(sentence, ListForm{Differs: true})
+	}
+	parts := clauses(sentence)
+	f.addGoverned(sentence, parts, rounded(), ListForm{Rounded: true})
+	f.addGoverned(sentence, parts, otherForm(), ListForm{Differs: true})
+	if ofBoth().MatchString(sentence) {
+		f.addGoverned(sentence, parts, bothDiffer(), ListForm{Differs: true})
+	}
+}
+
+// addGoverned takes a form for what the words that match the pattern are about.
+func (f *ListForms) addGoverned(sentence string, parts []span, words *regexp.Regexp, form ListForm) {
+	end := 0 // the part before it is read once
+	for i, clause := range parts {
+		text := sentence[clause.start:clause.end]
+		start := clause.end
+		for _, at := range words.FindAllStringIndex(text, -1) {
+			if isChoice(text, text[at[0]:at[1]]) {
+				continue
+			}
+			g := governed(sentence, clause, span{clause.start + at[0], clause.start + at[1]}, i == 0)
+			if g.start < clause.start || g.end > clause.end {
+				end = max(end, g.end)
+			} else {
+				start = min(start, g.start)
+			}
+		}
+		if start < clause.end {
+			f.mention(sentence[start:clause.end], form)
+		}
+	}
+	f.mention(sentence[:end], form)
+}
+
+// isChoice reports whether words such as "only one" are about the values of a parameter: "Only one status can be selected in the list."
+func isChoice(clause, words string) bool {
+	return strings.HasPrefix(strings.ToLower(words), "only") && ofParameter().MatchString(clause)
+}
+
+var ofParameter = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:select\w*|chosen|choose|filter\w*|at a time|per (?:call|request|query)|(?:can|may|must) be (?:given|set|used|passed|sent|asked)|parameters?)\b`)
+})
+
+// mention notes a form for all phrases of a text.
+func (f *ListForms) mention(text string, form ListForm) {
+	for phrase := range phrases(text) {
+		if known, isKnown := f.ofMentioned[phrase]; isKnown || len(f.ofMentioned) < maxPhrases {
+			f.ofMentioned[phrase] = known.or(form)
 		}
 	}
 }
@@ -87,15 +131,26 @@ func (f ListForm) or(other ListForm) ListForm {
 	return ListForm{Differs: f.Differs || other.Differs, Rounded: f.Rounded || other.Rounded, Stale: f.Stale || other.Stale}
 }
 
-// add takes what a sentence says about a member; context is the sentence with the one before it, which may name the list.
-func (f *ListForm) add(sentence, context string) {
-	if !listWord().MatchString(context) || sameInBoth().MatchString(sentence) || !listWord().MatchString(sentence) && !ofBoth().MatchString(sentence) {
+// add takes what a sentence of its own description says about a member.
+func (f *ListForm) add(sentence string) {
+	if !comparesList(sentence, sentence) {
 		return
 	}
-	units := inUnits().FindAllString(sentence, 2)
-	twoUnits := len(units) == 2 && !strings.EqualFold(units[0], units[1]) && detailWord().MatchString(sentence)
 	f.Rounded = f.Rounded || rounded().MatchString(sentence)
-	f.Differs = f.Differs || otherForm().MatchString(sentence) || bothDiffer().MatchString(sentence) && ofBoth().MatchString(sentence) || twoUnits
+	other := otherForm().FindString(sentence)
+	f.Differs = f.Differs || other != "" && !isChoice(sentence, other) || bothDiffer().MatchString(sentence) && ofBoth().MatchString(sentence) || inTwoUnits(sentence)
+}
+
+// comparesList reports whether a sentence may say that the list shows something in another way than the detail. context is the sentence with the one before it,
+// which may name the list.
+func comparesList(sentence, context string) bool {
+	return listWord().MatchString(context) && !sameInBoth().MatchString(sentence) && (listWord().MatchString(sentence) || ofBoth().MatchString(sentence))
+}
+
+// inTwoUnits reports whether a sentence names two units, one of them for the detail.
+func inTwoUnits(sentence string) bool {
+	units := inUnits().FindAllString(sentence, 2)
+	return len(units) == 2 && !strings.EqualFold(units[0], units[1]) && detailWord().MatchString(sentence)
 }
 
 // listWord matches words about the list of the API. "A list of groups" is a value.
@@ -110,7 +165,7 @@ var detailWord = sync.OnceValue(func() *regexp.Regexp {
 
 // sameInBoth matches words that say that list and detail do not differ.
 var sameInBoth = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:same|identical\w*|equal(?:s|ly)?|alike|unchanged|both (?:show|have|give)|as in the (?:detail|list)|like the (?:detail|list)|gleich\w*|identisch\w*|dieselbe\w*|unverändert|wie (?:in|im) (?:der )?\w+)\b|` +
+	return regexp.MustCompile(`(?i)\b(?:same|identical\w*|equal(?:s|ly)?|alike|unchanged|both (?:show|have|give)|as in the (?:detail|list)|like the (?:detail|list)|as of (?:now|the (?:time|moment|date) of (?:the|each|your) (?:request|call|query|answer|response))|gleich\w*|identisch\w*|dieselbe\w*|unverändert|wie (?:in|im) (?:der )?\w+)\b|` +
 		`\b(?:not|never|no|nicht|nie|kein\w*|un) ?(?:be |been |differ\w*|rounded|masked|shortened|abbreviated|cut|truncated|anonymi[sz]ed|hidden|cached|gerundet|gekürzt|maskiert|abweich\w*|anonymisiert|verändert)\b`)
 })
 
