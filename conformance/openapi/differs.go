@@ -25,7 +25,7 @@ type ListForms struct {
 // FormsInList reads what the document says about the members of a list. It reads each text once, because a node may have any number of members.
 func (d *Document) FormsInList(list, detail Operation) *ListForms {
 	out := &ListForms{ofProperty: map[string]ListForm{}, ofMentioned: map[string]ListForm{}}
-	texts, left := d.textsOfProperties(list, detail), maxText
+	texts, left := d.textsOfProperties(list, detail), maxText/2
 	for _, name := range sortedKeys(texts) {
 		for _, text := range texts[name] {
 			if !mayNameList(text) || left < len(text) {
