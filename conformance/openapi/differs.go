@@ -40,10 +40,12 @@ func (d *Document) FormsInList(list, detail Operation) *ListForms {
 		}
 	}
 	info, _ := d.Raw("/info/description")
+	read := 0
 	for _, text := range []string{list.Description, detail.Description, stringValue(info)} {
 		before := ""
 		for _, sentence := range Sentences(text) {
-			if mayNameList(sentence) || mayNameList(before) {
+			if read < maxListSentences && (mayNameList(sentence) || mayNameList(before)) {
+				read++
 				out.stale = out.stale || listWord().MatchString(sentence) && snapshot().MatchString(sentence) && !sameInBoth().MatchString(sentence)
 				out.addMentioned(sentence, before+". "+sentence)
 			}
@@ -52,6 +54,9 @@ func (d *Document) FormsInList(list, detail Operation) *ListForms {
 	}
 	return out
 }
+
+// maxListSentences bounds the sentences that are read of the list. A usual document has a few of them.
+const maxListSentences = 200
 
 // mayNameList reports whether a text may match [listWord]. It is fast.
 func mayNameList(text string) bool {
