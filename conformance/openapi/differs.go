@@ -72,6 +72,7 @@ func (f *ListForms) addMentioned(sentence, context string) {
 	if inTwoUnits(sentence) {
 		f.mention(sentence, ListForm{Differs: true})
 	}
+	sentence = withoutBrackets(sentence)
 	parts := clauses(sentence)
 	f.addGoverned(sentence, parts, rounded(), ListForm{Rounded: true})
 	f.addGoverned(sentence, parts, otherForm(), ListForm{Differs: true})
@@ -79,6 +80,18 @@ func (f *ListForms) addMentioned(sentence, context string) {
 		f.addGoverned(sentence, parts, bothDiffer(), ListForm{Differs: true})
 	}
 }
+
+// withoutBrackets removes brackets around words that say nothing of a form, so that "title (in German), volume" is an enumeration.
+func withoutBrackets(sentence string) string {
+	return inBrackets().ReplaceAllStringFunc(sentence, func(part string) string {
+		if rounded().MatchString(part) || otherForm().MatchString(part) {
+			return part
+		}
+		return strings.Trim(part, "()")
+	})
+}
+
+var inBrackets = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\([^(),:]*\)`) })
 
 // addGoverned takes a form for what the words that match the pattern are about.
 func (f *ListForms) addGoverned(sentence string, parts []span, words *regexp.Regexp, form ListForm) {
