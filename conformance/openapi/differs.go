@@ -2,10 +2,8 @@ package openapi
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
-	"unicode"
 )
 
 // This file finds sentences that announce that a list shows a member in another way than the detail of one record.
@@ -17,23 +15,39 @@ type ListForm struct {
 	Stale   bool // perhaps in an earlier state; no sentence names the member
 }
 
-// FormInList returns what the document says about a member in the list, if it says that the detail differs. The sentence stands in the description of the
-// member, or it stands in that of an operation or of the whole API and names the member.
-func (d *Document) FormInList(list, detail Operation, member string) ListForm {
-	var out ListForm
-	named := memberPattern(member)
-	for _, text := range d.textsOfMember(list, detail, member) {
-		for _, sentence := range Sentences(text) {
-			out.add(sentence, sentence)
+// ListForms is what a document says about the members of a list, if it says that the detail differs.
+type ListForms struct {
+	stale       bool
+	ofProperty  map[string]ListForm // by the name of a property that is described
+	ofMentioned map[string]ListForm // by a phrase of a sentence in the description of an operation or of the whole API
+}
+
+// FormsInList reads what the document says about the members of a list. It reads each text once, because a node may have any number of members.
+func (d *Document) FormsInList(list, detail Operation) *ListForms {
+	out := &ListForms{ofProperty: map[string]ListForm{}, ofMentioned: map[string]ListForm{}}
+	texts, left := d.textsOfProperties(list, detail), maxText/2
+	for _, name := range sortedKeys(texts) {
+		for _, text := range texts[name] {
+			if !mayNameList(text) || left < len(text) {
+				continue
+			}
+			left -= len(text)
+			form := out.ofProperty[name]
+			for _, sentence := range Sentences(text) {
+				form.add(sentence)
+			}
+			out.ofProperty[name] = form
 		}
 	}
 	info, _ := d.Raw("/info/description")
+	read := 0
 	for _, text := range []string{list.Description, detail.Description, stringValue(info)} {
 		before := ""
 		for _, sentence := range Sentences(text) {
-			out.Stale = out.Stale || listWord().MatchString(sentence) && snapshot().MatchString(sentence) && !sameInBoth().MatchString(sentence)
-			if named.MatchString(sentence) {
-				out.add(sentence, before+". "+sentence)
+			if read < maxListSentences && (mayNameList(sentence) || mayNameList(before)) {
+				read++
+				out.stale = out.stale || listWord().MatchString(sentence) && snapshot().MatchString(sentence) && !sameInBoth().MatchString(sentence)
+				out.addMentioned(sentence, before+". "+sentence)
 			}
 			before = sentence
 		}
@@ -41,48 +55,120 @@ func (d *Document) FormInList(list, detail Operation, member string) ListForm {
 	return out
 }
 
-// add takes what a sentence says about a member; context is the sentence with the one before it, which may name the list.
-func (f *ListForm) add(sentence, context string) {
-	if !listWord().MatchString(context) || sameInBoth().MatchString(sentence) || !listWord().MatchString(sentence) && !ofBoth().MatchString(sentence) {
-		return
-	}
-	units := inUnits().FindAllString(sentence, 2)
-	twoUnits := len(units) == 2 && !strings.EqualFold(units[0], units[1]) && detailWord().MatchString(sentence)
-	f.Rounded = f.Rounded || rounded().MatchString(sentence)
-	f.Differs = f.Differs || otherForm().MatchString(sentence) || bothDiffer().MatchString(sentence) && ofBoth().MatchString(sentence) || twoUnits
+// maxListSentences bounds the sentences that are read of the list. A usual document has a few of them.
+const maxListSentences = 200
+
+// mayNameList reports whether a text may match [listWord]. It is fast.
+func mayNameList(text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(text, "list") || strings.Contains(text, "overview") || strings.Contains(text, "übersicht")
 }
 
-// textsOfMember returns the descriptions of the properties with this name, and of what is below them, in both operations.
-func (d *Document) textsOfMember(list, detail Operation, member string) []string {
-	var out []string
-	for _, o := range []Operation{list, detail} {
-		raw, _ := d.Raw(o.Pointer)
-		s := d.newSearch()
-		s.find(raw, func(object map[string]any) bool {
-			if properties, _ := object["properties"].(map[string]any); properties[member] != nil {
-				s.find(properties[member], func(inner map[string]any) bool {
-					if text, isText := inner["description"].(string); isText && !slices.Contains(out, text) {
-						out = append(out, text)
-					}
-					return false
-				})
+// addMentioned takes what a sentence says about the members that it mentions.
+func (f *ListForms) addMentioned(sentence, context string) {
+	if !comparesList(sentence, context) {
+		return
+	}
+	if inTwoUnits(sentence) {
+		f.mention(sentence, ListForm{Differs: true})
+	}
+	sentence = withoutBrackets(sentence)
+	parts := clauses(sentence)
+	f.addGoverned(sentence, parts, rounded(), ListForm{Rounded: true})
+	f.addGoverned(sentence, parts, otherForm(), ListForm{Differs: true})
+	if ofBoth().MatchString(sentence) {
+		f.addGoverned(sentence, parts, bothDiffer(), ListForm{Differs: true})
+	}
+}
+
+// withoutBrackets removes brackets around words that say nothing of a form, so that "title (in German), volume" is an enumeration.
+func withoutBrackets(sentence string) string {
+	return inBrackets().ReplaceAllStringFunc(sentence, func(part string) string {
+		if rounded().MatchString(part) || otherForm().MatchString(part) {
+			return part
+		}
+		return strings.Trim(part, "()")
+	})
+}
+
+var inBrackets = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\([^(),:]*\)`) })
+
+// addGoverned takes a form for what the words that match the pattern are about.
+func (f *ListForms) addGoverned(sentence string, parts []span, words *regexp.Regexp, form ListForm) {
+	end := 0 // the part before it is read once
+	for i, clause := range parts {
+		text := sentence[clause.start:clause.end]
+		start := clause.end
+		for _, at := range words.FindAllStringIndex(text, -1) {
+			if isChoice(text, text[at[0]:at[1]]) {
+				continue
 			}
-			return false
-		})
+			g := governed(sentence, clause, span{clause.start + at[0], clause.start + at[1]}, i == 0)
+			if g.start < clause.start || g.end > clause.end {
+				end = max(end, g.end)
+			} else {
+				start = min(start, g.start)
+			}
+		}
+		if start < clause.end {
+			f.mention(sentence[start:clause.end], form)
+		}
+	}
+	f.mention(sentence[:end], form)
+}
+
+// isChoice reports whether words such as "only one" are about the values of a parameter: "Only one status can be selected in the list."
+func isChoice(clause, words string) bool {
+	return strings.HasPrefix(strings.ToLower(words), "only") && ofParameter().MatchString(clause)
+}
+
+var ofParameter = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:select\w*|chosen|choose|filter\w*|at a time|per (?:call|request|query)|(?:can|may|must) be (?:given|set|used|passed|sent|asked)|parameters?)\b`)
+})
+
+// mention notes a form for all phrases of a text.
+func (f *ListForms) mention(text string, form ListForm) {
+	for phrase := range phrases(text) {
+		if known, isKnown := f.ofMentioned[phrase]; isKnown || len(f.ofMentioned) < maxPhrases {
+			f.ofMentioned[phrase] = known.or(form)
+		}
+	}
+}
+
+// Of returns what the document says about a member, in its own description or in a sentence that mentions it.
+func (f *ListForms) Of(member string) ListForm {
+	out := f.ofProperty[member].or(ListForm{Stale: f.stale})
+	for _, s := range spellings(member) {
+		out = out.or(f.ofMentioned[s])
 	}
 	return out
 }
 
-// memberPattern matches the name of a member in prose: contactEmail is also "contact email", and name is also "names" and "Namen".
-func memberPattern(member string) *regexp.Regexp {
-	var words strings.Builder
-	for i, r := range member {
-		if i > 0 && unicode.IsUpper(r) {
-			words.WriteString("[ -]?")
-		}
-		words.WriteString(regexp.QuoteMeta(string(r)))
+// or joins what two sentences say.
+func (f ListForm) or(other ListForm) ListForm {
+	return ListForm{Differs: f.Differs || other.Differs, Rounded: f.Rounded || other.Rounded, Stale: f.Stale || other.Stale}
+}
+
+// add takes what a sentence of its own description says about a member.
+func (f *ListForm) add(sentence string) {
+	if !comparesList(sentence, sentence) {
+		return
 	}
-	return regexp.MustCompile(`(?i)(?:^|[^\pL])` + words.String() + `(?:s|es|n|en)?(?:[^\pL]|$)`)
+	f.Rounded = f.Rounded || rounded().MatchString(sentence)
+	other := otherForm().FindString(sentence)
+	f.Differs = f.Differs || other != "" && !isChoice(sentence, other) || bothDiffer().MatchString(sentence) && ofBoth().MatchString(sentence) || inTwoUnits(sentence)
+}
+
+// comparesList reports whether a sentence may say that the list shows something in another way than the detail. context is the sentence with the one before it,
+// which may name the list.
+func comparesList(sentence, context string) bool {
+	return listWord().MatchString(context) && !sameInBoth().MatchString(sentence) && (listWord().MatchString(sentence) || ofBoth().MatchString(sentence))
+}
+
+// inTwoUnits reports whether a sentence names two units, one of them for the detail.
+func inTwoUnits(sentence string) bool {
+	units := inUnits().FindAllString(sentence, 2)
+	return len(units) == 2 && !strings.EqualFold(units[0], units[1]) && detailWord().MatchString(sentence)
 }
 
 // listWord matches words about the list of the API. "A list of groups" is a value.
@@ -97,7 +183,7 @@ var detailWord = sync.OnceValue(func() *regexp.Regexp {
 
 // sameInBoth matches words that say that list and detail do not differ.
 var sameInBoth = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:same|identical\w*|equal(?:s|ly)?|alike|unchanged|both (?:show|have|give)|as in the (?:detail|list)|like the (?:detail|list)|gleich\w*|identisch\w*|dieselbe\w*|unverändert|wie (?:in|im) (?:der )?\w+)\b|` +
+	return regexp.MustCompile(`(?i)\b(?:same|identical\w*|equal(?:s|ly)?|alike|unchanged|both (?:show|have|give)|as in the (?:detail|list)|like the (?:detail|list)|as of (?:now|the (?:time|moment|date) of (?:the|each|your) (?:request|call|query|answer|response))|gleich\w*|identisch\w*|dieselbe\w*|unverändert|wie (?:in|im) (?:der )?\w+)\b|` +
 		`\b(?:not|never|no|nicht|nie|kein\w*|un) ?(?:be |been |differ\w*|rounded|masked|shortened|abbreviated|cut|truncated|anonymi[sz]ed|hidden|cached|gerundet|gekürzt|maskiert|abweich\w*|anonymisiert|verändert)\b`)
 })
 

@@ -25,26 +25,55 @@ func omitsRecords(sentence string) bool {
 	return recordsLeftOut().MatchString(twoLanguages().ReplaceAllString(sentence, "…")) && !textsLeftOut().MatchString(sentence)
 }
 
-// DiffersByLanguage reports whether the document says that a member has another value in another language: in a description of the member, or in a sentence
-// that names it.
-func (d *Document) DiffersByLanguage(o Operation, member string) bool {
-	for _, text := range d.textsOfMember(o, o, member) {
-		if slices.ContainsFunc(Sentences(text[:min(len(text), maxRead)]), contrastsLanguages) {
-			return true
-		}
-	}
-	named := memberPattern(member)
-	info, _ := d.Raw("/info/description")
-	for _, text := range []string{o.Description, stringValue(info)} {
-		if slices.ContainsFunc(Sentences(text[:min(len(text), maxRead)]), func(s string) bool { return contrastsLanguages(s) && isSubject(named, s) }) {
-			return true
-		}
-	}
-	return false
+// LanguageForms are the members of which a document says that they have another value in another language.
+type LanguageForms struct {
+	properties map[string]bool // by the description of the property
+	contrasts  []string        // sentences that say one thing of one language, and another thing of the other
 }
 
-// isSubject reports whether what a pattern matches is the subject of a sentence: "In English, volume is".
-func isSubject(named *regexp.Regexp, sentence string) bool {
+// maxContrasts bounds the sentences that are kept.
+const maxContrasts = 20
+
+// FormsByLanguage reads which members of an operation have another value in another language: by a description of the member, or by a sentence that names it.
+func (d *Document) FormsByLanguage(o Operation) LanguageForms {
+	out := LanguageForms{properties: map[string]bool{}}
+	texts, left := d.textsOfProperties(o), maxText
+	for _, name := range sortedKeys(texts) {
+		for _, text := range texts[name] {
+			if !mayNameLanguage(text) || left < len(text) {
+				continue
+			}
+			left -= len(text)
+			if slices.ContainsFunc(Sentences(text), contrastsLanguages) {
+				out.properties[name] = true
+			}
+		}
+	}
+	info, _ := d.Raw("/info/description")
+	for _, text := range []string{o.Description, stringValue(info)} {
+		for _, sentence := range Sentences(text) {
+			if len(out.contrasts) < maxContrasts && mayNameLanguage(sentence) && contrastsLanguages(sentence) {
+				out.contrasts = append(out.contrasts, sentence)
+			}
+		}
+	}
+	return out
+}
+
+// Has reports whether the document says of a member that it has another value in another language.
+func (f LanguageForms) Has(member string) bool {
+	return f.properties[member] || slices.ContainsFunc(f.contrasts, func(s string) bool { return isSubject(member, s) })
+}
+
+// mayNameLanguage reports whether a text may match [oneLanguage] or [languageWord]. It is fast.
+func mayNameLanguage(text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc([]string{"lang", "sprache", "engl", "german", "deutsch", "fren", "franz", "transl", "übersetz"}, func(word string) bool { return strings.Contains(text, word) })
+}
+
+// isSubject reports whether a member is the subject of a sentence: "In English, volume is".
+func isSubject(member, sentence string) bool {
+	named := memberPattern(member)
 	for _, at := range named.FindAllStringIndex(sentence, maxNamed) {
 		word := sentence[at[0]:at[1]]
 		start := at[0] + len(word) - len(strings.TrimLeftFunc(word, isNoLetter))
@@ -55,6 +84,18 @@ func isSubject(named *regexp.Regexp, sentence string) bool {
 		}
 	}
 	return false
+}
+
+// memberPattern matches the spellings of a member in a sentence; see [spellings].
+func memberPattern(member string) *regexp.Regexp {
+	var words []string
+	for _, spelling := range spellings(member) {
+		words = append(words, strings.ReplaceAll(regexp.QuoteMeta(spelling), " ", "[ _-]?"))
+	}
+	if len(words) == 0 {
+		words = []string{`\b\B`} // matches nothing
+	}
+	return regexp.MustCompile(`(?i)(?:^|[^\pL])(?:` + strings.Join(words, "|") + `)(?:[^\pL]|$)`)
 }
 
 // maxNamed bounds how often the name of a member is looked for in one sentence.

@@ -51,7 +51,7 @@ var _ = DescribeTable("A document says that a list omits records by their langua
 var _ = DescribeTable("A document says that a value depends on the language",
 	func(description, member string, want bool) {
 		d := describedAPI(description)
-		Expect(d.DiffersByLanguage(d.Operations[0], member)).To(Equal(want))
+		Expect(d.FormsByLanguage(d.Operations[0]).Has(member)).To(Equal(want))
 	},
 	Entry("in English, otherwise", "In English, volume is in US dollars, otherwise in euros.", "volume", true),
 	Entry("of two languages", "The deadline in English is that for applications from abroad, a week earlier than the one in German.", "deadline", true),

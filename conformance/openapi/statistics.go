@@ -30,12 +30,11 @@ func (d *Document) FormOfStatistics(o Operation, member string) StatisticsForm {
 		texts = append(texts, stringValue(response["description"]))
 	}
 	general := len(texts)
-	texts = append(texts, d.textsOfMember(o, o, member)...)
-	named := memberPattern(member)
+	texts = append(texts, d.textsOfProperties(o)[member]...)
 	for i, text := range texts {
 		for _, sentence := range Sentences(text[:min(len(text), maxRead)]) {
-			ofMember := i >= general || isSubject(named, sentence)
-			if !ofMember && !ofNumbers().MatchString(sentence) && !named.MatchString(sentence) {
+			ofMember := i >= general || isSubject(member, sentence)
+			if !ofMember && !ofNumbers().MatchString(sentence) && !mentions(sentence, member) {
 				continue // it may be about another number, such as an average
 			}
 			sums := areAmounts(sentence, ofMember)

@@ -56,21 +56,34 @@ func (d *Document) maximumOf(property any) []int {
 	return []int{int(n)}
 }
 
-// Sentences splits a description at the ends of its sentences and at its paragraphs. Runs of white space within one are one blank.
+// Sentences splits a description at the ends of its sentences and at its paragraphs. Runs of white space within one are one blank. A long text is cut, and a long
+// sentence is split.
 func Sentences(text string) []string {
 	var out []string
-	for paragraph := range strings.SplitSeq(strings.ReplaceAll(text, "\r", ""), "\n\n") {
+	for paragraph := range strings.SplitSeq(strings.ReplaceAll(cutText(text, maxText), "\r", ""), "\n\n") {
 		for _, sentence := range endOfSentence().Split(strings.Join(strings.Fields(paragraph), " "), maxSentences) {
-			if sentence = strings.TrimSpace(sentence); sentence != "" && len(out) < maxSentences {
-				out = append(out, sentence)
+			for sentence = strings.TrimSpace(sentence); sentence != ""; {
+				if len(out) == maxSentences {
+					return out
+				}
+				part := cutText(sentence, maxSentence)
+				if blank := strings.LastIndexByte(part, ' '); len(part) < len(sentence) && blank > 0 {
+					part = part[:blank]
+				}
+				out = append(out, part)
+				sentence = strings.TrimSpace(strings.TrimPrefix(sentence, part))
 			}
 		}
 	}
 	return out
 }
 
-// maxSentences bounds the sentences that are read from one description.
-const maxSentences = 500
+// These bound what is read of one description: its bytes, its sentences, and the bytes of one sentence.
+const (
+	maxText      = 64 << 10
+	maxSentences = 500
+	maxSentence  = 1000
+)
 
 var endOfSentence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.;!?](?:\s|$)`) })
 

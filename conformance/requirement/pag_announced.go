@@ -12,17 +12,18 @@ import (
 
 // This file judges differences between list and detail that the document announces.
 
-// formInList returns what the document says about a member of the list; it is kept for all records. The member may be a path: its first name counts.
+// formInList returns what the document says about a member of the list. The member may be a path: its first name counts.
 func formInList(e Evidence, member string) openapi.ListForm {
-	name := strings.TrimSuffix(strings.SplitN(member, ".", 2)[0], "[]")
-	return remember(e.judged, "the form in the list of "+name, func() openapi.ListForm {
+	forms := remember(e.judged, "the forms of members in the list", func() *openapi.ListForms {
 		list, okList := operation(e, e.Roles.List)
 		detail, okDetail := operation(e, e.Roles.Detail)
 		if !okList || !okDetail {
-			return openapi.ListForm{}
+			return new(openapi.ListForms)
 		}
-		return e.Spec.FormInList(list, detail, name)
+		return e.Spec.FormsInList(list, detail)
 	})
+	name, _, _ := strings.Cut(member, ".")
+	return forms.Of(strings.TrimSuffix(name, "[]"))
 }
 
 // isAnnounced reports whether the document explains the difference of a member between list and detail.

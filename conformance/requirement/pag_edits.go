@@ -52,7 +52,9 @@ func spanOf(answers ...evidence.Exchange) (s span) {
 func (e Evidence) wasEdited(id string, during span, members ...string) bool {
 	change, changed := e.edits().byID[id]
 	return changed && change.isWithin(during) && (change.moved || slices.ContainsFunc(change.members, func(changed string) bool {
-		return slices.ContainsFunc(members, func(member string) bool { return member == changed || strings.HasPrefix(member, changed+".") || strings.HasPrefix(member, changed+"[") })
+		return slices.ContainsFunc(members, func(member string) bool {
+			return member == changed || strings.HasPrefix(member, changed+".") || strings.HasPrefix(member, changed+"[")
+		})
 	}))
 }
 

@@ -50,7 +50,7 @@ func judgeFilters(e Evidence) Judgement {
 		}
 	}
 	paged, _ := judgeFilteredReadings(e)
-	parts = slices.Concat(parts, paged, judgeBounds(e), judgeSearches(e), findIneffectiveParameters(e), findUnmatchedFilters(e), judgeExchangedRange(e), findWrongDefaults(e), findDifferentInstants(e), judgeRunningCalls(e), findCutRecords(e), findDifferingViews(e))
+	parts = slices.Concat(parts, paged, judgeBounds(e), judgeSearches(e), findIneffectiveParameters(e), findUnmatchedFilters(e), findIgnoredFilters(e), judgeExchangedRange(e), findWrongDefaults(e), findDifferentInstants(e), judgeRunningCalls(e), findCutRecords(e), findDifferingViews(e))
 	j := gather(withoutRepeats(parts)...)
 	why, skipped := e.Skipped(e.Roles.List.With("filter-other"))
 	switch {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // This file compares the records of one URL in two languages, for ROB-08.
@@ -47,7 +48,7 @@ func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 	renewed := newEachTime(e)
 	announced := func(name string) bool {
 		o, known := operation(e, r)
-		return known && remember(e.judged, "by language "+string(r)+" "+name, func() bool { return e.Spec.DiffersByLanguage(o, name) })
+		return known && remember(e.judged, "by language "+string(r), func() openapi.LanguageForms { return e.Spec.FormsByLanguage(o) }).Has(name)
 	}
 	for _, item := range items {
 		id := e.identity(item)
