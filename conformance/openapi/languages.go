@@ -29,6 +29,7 @@ func omitsRecords(sentence string) bool {
 type LanguageForms struct {
 	properties map[string]bool // by the description of the property
 	contrasts  []string        // sentences that say one thing of one language, and another thing of the other
+	mentioned  map[string]bool // the phrases of these sentences
 }
 
 // maxContrasts bounds the sentences that are kept.
@@ -36,7 +37,7 @@ const maxContrasts = 20
 
 // FormsByLanguage reads which members of an operation have another value in another language: by a description of the member, or by a sentence that names it.
 func (d *Document) FormsByLanguage(o Operation) LanguageForms {
-	out := LanguageForms{properties: map[string]bool{}}
+	out := LanguageForms{properties: map[string]bool{}, mentioned: map[string]bool{}}
 	texts, left := d.textsOfProperties(o), maxText
 	for _, name := range sortedKeys(texts) {
 		for _, text := range texts[name] {
@@ -54,6 +55,9 @@ func (d *Document) FormsByLanguage(o Operation) LanguageForms {
 		for _, sentence := range Sentences(text) {
 			if len(out.contrasts) < maxContrasts && mayNameLanguage(sentence) && contrastsLanguages(sentence) {
 				out.contrasts = append(out.contrasts, sentence)
+				for phrase := range phrases(sentence) {
+					out.mentioned[phrase] = true
+				}
 			}
 		}
 	}
@@ -62,7 +66,8 @@ func (d *Document) FormsByLanguage(o Operation) LanguageForms {
 
 // Has reports whether the document says of a member that it has another value in another language.
 func (f LanguageForms) Has(member string) bool {
-	return f.properties[member] || slices.ContainsFunc(f.contrasts, func(s string) bool { return isSubject(member, s) })
+	isMentioned := slices.ContainsFunc(spellings(member), func(s string) bool { return f.mentioned[s] }) // fast
+	return f.properties[member] || isMentioned && slices.ContainsFunc(f.contrasts, func(s string) bool { return isSubject(member, s) })
 }
 
 // mayNameLanguage reports whether a text may match [oneLanguage] or [languageWord]. It is fast.
@@ -132,7 +137,7 @@ var languageWord = sync.OnceValue(func() *regexp.Regexp {
 
 // beforeSubject matches what may stand before the subject of a sentence: a place, an article, and other subjects.
 var beforeSubject = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:(?:in|with|for|auf|mit|bei|für) [^,]{1,40},)?(?: ?(?:the|der|die|das|an?|values?|of|werte?|von|member|field|feld)\b)*(?: ?[\pL_]+,)*(?: ?[\pL_]+,? (?:and|or|und|oder))?(?: ?(?:the|der|die|das))?$`)
+	return regexp.MustCompile(`(?i)^(?:(?:in|with|for|auf|mit|bei|für) [^,]{1,40},)?(?: ?(?:the|der|die|das|an?|each|every|all|jede[rs]?|alle|values?|of|werte?|von|member|field|feld)\b)*(?: ?[\pL_]+,)*(?: ?[\pL_]+,? (?:and|or|und|oder))?(?: ?(?:the|der|die|das))?$`)
 })
 
 // afterSubject matches a verb that follows the subject. In a relative clause the verb has another subject.

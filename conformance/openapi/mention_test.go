@@ -57,7 +57,7 @@ var _ = Describe("The prose of a hostile document", func() {
 				languages.Has(fmt.Sprintf("someMemberName%d", i))
 			}
 			AddReportEntry("time", time.Since(started).String())
-			Expect(time.Since(started)).To(BeNumerically("<", 3*time.Second)) // a pattern for each name takes hours
+			Expect(time.Since(started)).To(BeNumerically("<", time.Minute)) // a pattern for each name takes hours
 		})
 	}
 })
