@@ -16,19 +16,19 @@ const maxEdits = 10
 
 // edits returns how many records changed during the run: those that were seen to change, or those that the total of the list shows, if they are more.
 func (e Evidence) edits() int {
-	most := len(e.editedRecords())
+	count := len(e.editedRecords())
 	if !e.totalChanged() {
-		return most
+		return count
 	}
 	for _, totals := range totalsByURL(e) {
 		if len(totals) == 0 {
 			continue
 		}
 		if first, last := totals[0], totals[len(totals)-1]; max(first-last, last-first) <= maxEdits {
-			most = max(most, first-last, last-first)
+			count = max(count, first-last, last-first)
 		}
 	}
-	return most
+	return count
 }
 
 // withinEdits reports whether two numbers of records differ by no more than the records that changed during the run.
