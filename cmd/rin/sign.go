@@ -24,8 +24,8 @@ func signCommand(w environment) *cobra.Command {
 		Short: "Sign the files of a run as a claim",
 		Long: `Sign recomputes the run in DIR (rin-report) as rin verify does, and signs what
 it showed: an in-toto statement with the digest of every file of the run, in a
-DSSE envelope, DIR/claim.intoto.json. With the public key, anybody can then check
-that no byte was changed, with rin verify or with other tools.
+DSSE envelope, DIR/claim.intoto.json. With the public key, anybody can then
+check that no byte was changed, with rin verify or with other tools.
 
 A claim says what the node answered and how that was judged, also of a node that
 failed. It is not a certificate: that is made by the operator of a registry, who
