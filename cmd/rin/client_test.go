@@ -220,7 +220,7 @@ var _ = Describe("rin sandbox --data", func() {
 
 		o, session := newOperator("--data", dataDir, "--credentials", file)
 		Expect(string(session.Out.Contents())).To(SatisfyAll(
-			Not(ContainSubstring(secret)), ContainSubstring("shown at its creation (rin client rotate demo-client makes another)"), ContainSubstring("\nexport RIN_CLIENT_SECRET='...'   # that of ")))
+			Not(ContainSubstring(secret)), ContainSubstring("shown at its creation (rin client rotate demo-client makes another)"), ContainSubstring("\nexport RIN_CLIENT_SECRET='...'   # the secret of ")))
 		status, token := tokenFrom(o.base, "demo-client", secret)
 		Expect(status).To(Equal(200))
 		Expect(fundings(o.base, token)).To(Equal(200))

@@ -131,7 +131,7 @@ func (s *recordSource) locate(ctx context.Context) error {
 	return nil
 }
 
-// unreachableError returns the error for an answer that failed and without which nothing can be recorded. what names the request in the message.
+// unreachableError returns the error for a failed request whose answer the recording needs. what names the request in the message.
 func unreachableError(what string, a recorder.Answer) error {
 	if f := a.Failure(); f != nil {
 		return &exitError{code: exitInconclusive, err: fmt.Errorf("%s: no answer: %s", what, report.Plain(f.Message)), hint: "is the node up, and the URL right?"}
@@ -249,18 +249,19 @@ func (s *recordSource) fetch(ctx context.Context, r recording.Request) (recordin
 	for _, base := range bases {
 		to := requestURL(base, r)
 		if to == s.target.SpecURL || to == s.target.InfoURL {
-			return answer, recording.ErrServed
+			return answer, recording.ErrServed // a sandbox that replays the recording makes these two itself
 		}
 		var err error
 		if answer, err = s.get(ctx, to, header); err != nil {
 			return answer, err
 		}
-		if answer.Status == http.StatusOK && !isKnown {
+		if answer.Status != http.StatusOK {
+			continue
+		}
+		if !isKnown {
 			s.bases = append(s.bases, operationBase{operation, base})
 		}
-		if answer.Status == http.StatusOK {
-			break
-		}
+		break
 	}
 	return answer, nil
 }
@@ -268,7 +269,7 @@ func (s *recordSource) fetch(ctx context.Context, r recording.Request) (recordin
 // knownBase returns the base URL at which the operation, or another one with the same servers, answered before.
 func (s *recordSource) knownBase(operation openapi.Operation) (base probe.Base, ok bool) {
 	for _, b := range s.bases {
-		if s.node.Together(b.operation, operation) {
+		if s.node.SameServers(b.operation, operation) {
 			return b.base, true
 		}
 	}
@@ -293,7 +294,7 @@ func (s *recordSource) identity() string {
 	return hex.EncodeToString(digest.Sum(nil))
 }
 
-// get returns the answer to a GET request: the one that an interrupted run kept, or else that of the node, which it keeps.
+// get returns the answer to a GET request. It takes the answer from an interrupted run if that run kept one; otherwise it asks the node, and keeps the answer.
 func (s *recordSource) get(ctx context.Context, to string, header []evidence.Field) (recording.Answer, error) {
 	request := to
 	for _, f := range header {

@@ -272,14 +272,14 @@ all could be tested, 4 internal error.`,
 			if err != nil {
 				return historyError(err)
 			}
-			fmt.Fprintf(w.out, "night of %s: %s, %s\n", sum.Night, evidence.Count(sum.Parts, "part"), resultsText(sum.Results, sum.Before))
+			fmt.Fprintf(w.out, "night of %s: %s, %s\n", sum.Night, evidence.Count(sum.Parts, "part"), resultsText(sum.Results, sum.AlreadyCounted))
 			for _, id := range sum.Unrun {
 				fmt.Fprintf(w.out, "  not run by any part: %s\n", report.Plain(id))
 			}
 			if err := r.finish(w, h, d); err != nil {
 				return err
 			}
-			if err := checkAnyTested(registry.Summary{Results: sum.Results, Before: sum.Before}, r.Dir); err != nil {
+			if err := checkAnyTested(registry.Summary{Results: sum.Results, AlreadyTested: sum.AlreadyCounted}, r.Dir); err != nil {
 				return err
 			}
 			if len(sum.Unrun) > 0 {

@@ -146,7 +146,7 @@ func (r registryDir) run(cmd *cobra.Command, w environment, h *registry.History,
 	if err != nil {
 		return sum, historyError(err)
 	}
-	fmt.Fprintf(w.out, "night of %s: %s\n", sum.Night, resultsText(sum.Results, sum.Before))
+	fmt.Fprintf(w.out, "night of %s: %s\n", sum.Night, resultsText(sum.Results, sum.AlreadyTested))
 	if checks := progress.checks; len(checks) > 0 {
 		fmt.Fprintf(w.out, "delayed check: %d passed, %d failed, %d open\n", checks[registry.CheckPassed], checks[registry.CheckFailed], checks[registry.CheckOpen])
 	}
@@ -163,7 +163,7 @@ func (r registryDir) run(cmd *cobra.Command, w environment, h *registry.History,
 // are left for the next run: they may have been tested, and wait for their delayed check.
 func checkAnyTested(sum registry.Summary, dir registry.Dir) error {
 	untested := sum.Results[registry.Untested]
-	if untested == 0 || sum.Results[registry.Passed]+sum.Results[registry.Failed]+sum.Before+len(sum.Left) > 0 {
+	if untested == 0 || sum.Results[registry.Passed]+sum.Results[registry.Failed]+sum.AlreadyTested+len(sum.Left) > 0 {
 		return nil
 	}
 	if sum.NoSecret == untested {

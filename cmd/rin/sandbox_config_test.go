@@ -61,7 +61,7 @@ var _ = Describe("rin sandbox --config", func() {
 		const secret = "canary-of-a-client-52c1"
 		file := configFile("addr: 127.0.0.1:0\nnodes: [{clients: [{id: reader, role: EXTERNAL_API_CLIENT, affiliation: A, secret: 'env:READER'}]}]")
 		_, greeting := started([]string{"READER=" + secret}, "--config", file)
-		Expect(greeting).To(SatisfyAll(MatchRegexp(`secret +as configured`), ContainSubstring("\nexport RIN_CLIENT_SECRET='...'   # that of "), Not(ContainSubstring(secret))))
+		Expect(greeting).To(SatisfyAll(MatchRegexp(`secret +as configured`), ContainSubstring("\nexport RIN_CLIENT_SECRET='...'   # the secret of "), Not(ContainSubstring(secret))))
 	})
 
 	It("refuses a number of nodes beside a file that lists them", func() {

@@ -174,7 +174,7 @@ func (g greeting) writeCommands(b *strings.Builder, node *sandbox.Server) {
 		list += "?page[size]=2"
 	}
 	if client.Configured || client.Secret == "" {
-		fmt.Fprintf(b, "\nexport %s='...'   # that of %s, %s\n", secretVariable, client.ClientID, secretOrigin(client))
+		fmt.Fprintf(b, "\nexport %s='...'   # the secret of %s, %s\n", secretVariable, client.ClientID, secretOrigin(client))
 	} else {
 		fmt.Fprintf(b, "\nexport %s=%s\n", secretVariable, evidence.ShellWord(client.Secret))
 	}

@@ -156,7 +156,8 @@ func (p *playFlags) body(w environment) ([]byte, error) {
 // parseLatency reads a duration with an optional jitter: "200ms", "200ms±50ms", "200ms±50" in the unit of the duration.
 func parseLatency(text string) (wait, jitter time.Duration, err error) {
 	first, second, hasJitter := strings.Cut(text, "±")
-	if wait, err = time.ParseDuration(first); err != nil || !hasJitter {
+	wait, err = time.ParseDuration(first)
+	if err != nil || !hasJitter {
 		return wait, 0, err
 	}
 	if strings.TrimLeft(second, "0123456789.") == "" {

@@ -301,11 +301,11 @@ func writeNotes(out io.Writer, notes []recording.Note) {
 		return
 	}
 	fmt.Fprintln(out, "\n  Left out:")
-	const most = 50
-	for _, n := range notes[:min(len(notes), most)] {
+	const limit = 50
+	for _, n := range notes[:min(len(notes), limit)] {
 		fmt.Fprintln(out, report.Hang("  - ", report.Plain(strings.TrimSpace(n.Operation+" "+n.Text)), helpWidth))
 	}
-	if more := len(notes) - most; more > 0 {
+	if more := len(notes) - limit; more > 0 {
 		fmt.Fprintf(out, "  and %d more in recording.json\n", more)
 	}
 }

@@ -24,16 +24,16 @@ func signCommand(w environment) *cobra.Command {
 		Short: "Sign the files of a run as a claim",
 		Long: `Sign recomputes the run in DIR (rin-report) as rin verify does, and signs what
 it showed: an in-toto statement with the digest of every file of the run, in a
-DSSE envelope, DIR/claim.intoto.json. Whoever has the public key can then notice
-the change of a single byte, by rin verify or without rin.
+DSSE envelope, DIR/claim.intoto.json. With the public key, anybody can then
+check that no byte was changed, with rin verify or with other tools.
 
 A claim says what the node answered and how that was judged, also of a node that
 failed. It is not a certificate: that is made by the operator of a registry, who
 runs the suite. A partial or inconclusive run yields no claim.
 
 --new-key makes an Ed25519 key (PKCS#8, PEM, readable by you alone) and beside
-it the public key to hand out: operator.key and operator.pub. A key of openssl
-genpkey -algorithm ed25519 does as well.`,
+it the public key to hand out: operator.key and operator.pub. A key that
+openssl genpkey -algorithm ed25519 made can be used, too.`,
 		Example: `  rin sign --new-key operator.key
   rin sign rin-report --key operator.key
   rin verify rin-report --key operator.pub`,

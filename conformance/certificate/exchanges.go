@@ -108,7 +108,7 @@ func checkHosts(log *evidence.Log) *fault {
 	}
 	for _, x := range log.Exchanges {
 		u, err := url.Parse(x.Request.URL)
-		if err != nil || strings.Contains(x.Request.URL, "[[") {
+		if err != nil || strings.Contains(x.Request.URL, redact.MarkerStart) {
 			continue // a raw request may have any target
 		}
 		host := strings.ToLower(u.Host)

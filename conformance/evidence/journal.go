@@ -86,8 +86,8 @@ func (j *Journal) Skip(n NotSent) {
 	j.recordUnless(entry{Kind: kindNotSent, NotSent: &n}, func(s *state) bool { return s.answered[n.Label] || s.skipped[n.Label] })
 }
 
-// Found records schema findings after their exchange.
-func (j *Journal) Found(f SchemaFindings) {
+// AddFindings records schema findings after their exchange.
+func (j *Journal) AddFindings(f SchemaFindings) {
 	j.record(entry{Kind: kindFindings, Findings: portable().findings([]SchemaFindings{f})})
 }
 
@@ -123,11 +123,12 @@ func (j *Journal) Wait(ctx context.Context) error {
 
 func (j *Journal) record(e entry) { j.recordUnless(e, func(*state) bool { return false }) }
 
-func (j *Journal) recordUnless(e entry, needless func(*state) bool) {
+// recordUnless records an entry, unless the run has ended or isNeedless holds. A nil writer writes nothing.
+func (j *Journal) recordUnless(e entry, isNeedless func(*state) bool) {
 	p, err := j.w.pack(e.Exchange) // outside the lock: bodies are large
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.state.log.Ended != nil || needless(j.state) {
+	if j.state.log.Ended != nil || isNeedless(j.state) {
 		return
 	}
 	if err == nil {
@@ -144,7 +145,7 @@ func (j *Journal) recordUnless(e entry, needless func(*state) bool) {
 	}
 }
 
-// firstErr keeps the first error: the later ones follow from it.
+// firstErr keeps the first error: the later ones follow from it. A record after the end of the run is not an error.
 func firstErr(first, next error) error {
 	if first != nil || errors.Is(next, errAfterEnd) {
 		return first

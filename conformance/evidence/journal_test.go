@@ -174,7 +174,7 @@ var _ = Describe("Journal", func() {
 		j.Document(&evidence.Document{Reduced: json.RawMessage("{ \"openapi\": \"3.0.3\",\n \"x\": \"&\" }"), Invalid: []string{"a\xff"}, Removed: []evidence.Removed{}})
 		j.Add(x, evidence.SchemaFindings{Label: "info.ok", Total: 1, Findings: []evidence.Finding{{Got: "\xff"}}})
 		j.Add(failed)
-		j.Found(evidence.SchemaFindings{Label: "spec.ok", Why: "no schema"})
+		j.AddFindings(evidence.SchemaFindings{Label: "spec.ok", Why: "no schema"})
 		j.Skip(evidence.NotSent{Label: "token.ok", Kind: evidence.OverBudget, Because: "out\xff"})
 		j.End(evidence.Ended{Complete: true, Requests: 3})
 		Expect(j.Err()).NotTo(HaveOccurred())

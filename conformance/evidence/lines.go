@@ -52,9 +52,9 @@ func (r *lineReader) next(buffer []byte) *recordLine {
 
 // readAhead reads and decodes the lines of a version until the last one, a fault of reading, or the end of ctx.
 func (r *lineReader) readAhead(ctx context.Context, version string) <-chan *recordLine {
-	const most = 64
-	r.room, r.used = semaphore.NewWeighted(maxAhead), make(chan []byte, most)
-	out, work := make(chan *recordLine, most), make(chan *recordLine, most)
+	const maxQueued = 64
+	r.room, r.used = semaphore.NewWeighted(maxAhead), make(chan []byte, maxQueued)
+	out, work := make(chan *recordLine, maxQueued), make(chan *recordLine, maxQueued)
 	for range runtime.GOMAXPROCS(0) {
 		go func() {
 			for l := range work {

@@ -193,7 +193,7 @@ func rerecorded(log *evidence.Log) []byte {
 		j.Skip(n)
 	}
 	for _, f := range log.Findings {
-		j.Found(f)
+		j.AddFindings(f)
 	}
 	j.End(*log.Ended)
 	Expect(j.Err()).NotTo(HaveOccurred())

@@ -118,7 +118,8 @@ func (s *storedExchange) loaded(body func(digest) (Body, error)) (*Exchange, err
 	x := cmp.Or(s.Exchange, &Exchange{})
 	x.Request = *cmp.Or(s.Request.Request, &Request{})
 	var err error
-	if x.Request.Body, err = body(s.Request.Body); err != nil || s.Response == nil {
+	x.Request.Body, err = body(s.Request.Body)
+	if err != nil || s.Response == nil {
 		return x, err
 	}
 	x.Response = cmp.Or(s.Response.Response, &Response{})

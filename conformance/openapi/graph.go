@@ -181,9 +181,9 @@ func (t *tarjan) visit(node string) {
 // cuts are the edges that close a cycle, each as its two pointers. A walk without these edges ends.
 type cuts map[[2]string]bool
 
-// cut walks the graph depth-first, from the root and then from each node not yet reached, along the edges for which counts returns true. It
+// cut walks the graph depth-first, from the root and then from each node not yet reached, along the edges for which isFollowed returns true. It
 // collects the edges back to a node that the walk has entered and not yet left.
-func cut(edges map[string][]edge, root string, counts func(edge) bool) cuts {
+func cut(edges map[string][]edge, root string, isFollowed func(edge) bool) cuts {
 	out := cuts{}
 	const open, done = 1, 2
 	state := map[string]int{}
@@ -192,7 +192,7 @@ func cut(edges map[string][]edge, root string, counts func(edge) bool) cuts {
 		state[node] = open
 		for _, e := range edges[node] {
 			switch {
-			case !counts(e):
+			case !isFollowed(e):
 			case state[e.target] == open:
 				out[[2]string{node, e.target}] = true
 			case state[e.target] == 0:

@@ -107,7 +107,8 @@ func (d *Document) Follow(ref string) (pointer string, value any, ok bool) {
 	pointer, isPointer := Fragment(ref)
 	if !isPointer {
 		name, local := strings.CutPrefix(ref, "#")
-		if pointer, ok = d.anchors[name]; !ok || !local {
+		pointer, ok = d.anchors[name]
+		if !ok || !local {
 			return "", nil, false
 		}
 	}

@@ -303,13 +303,13 @@ func (b describedBound) nearMidnight(values []string) string {
 		}
 		midnight := at.UTC().Truncate(24 * time.Hour)
 		next := midnight.AddDate(0, 0, 1)
-		switch least := b.bound == atLeastBound; {
+		switch isLowerBound := b.bound == atLeastBound; {
 		case !isRFC3339(next):
-		case next.Sub(at) <= near && least: // the bound is the next day, which excludes the moment
+		case next.Sub(at) <= near && isLowerBound: // the bound is the next day, which excludes the moment
 			late = next.Format(time.DateOnly)
 		case next.Sub(at) <= near:
 			late = midnight.Format(time.DateOnly)
-		case at.Sub(midnight) < near && least:
+		case at.Sub(midnight) < near && isLowerBound:
 			early = midnight.Format(time.DateOnly)
 		case at.Sub(midnight) < near: // the bound is the day before, which excludes the moment
 			early = midnight.AddDate(0, 0, -1).Format(time.DateOnly)

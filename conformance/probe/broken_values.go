@@ -136,7 +136,8 @@ func (b breakage) choose(r *run, o openapi.Operation, res Resource) (chosen, *un
 func withoutQuery(text, name string) string {
 	address, query, hasQuery := strings.Cut(text, "?")
 	fields := slices.DeleteFunc(strings.Split(query, "&"), pair{name: name}.names)
-	if query = strings.Join(fields, "&"); !hasQuery || query == "" {
+	query = strings.Join(fields, "&")
+	if !hasQuery || query == "" {
 		return address
 	}
 	return address + "?" + query

@@ -247,8 +247,8 @@ func (n Node) Bases(o openapi.Operation) []Base {
 	return n.sites[n.siteIndex(o)].bases
 }
 
-// Together reports whether two operations have the same servers.
-func (n Node) Together(a, b openapi.Operation) bool { return n.siteIndex(a) == n.siteIndex(b) }
+// SameServers reports whether two operations have the same servers.
+func (n Node) SameServers(a, b openapi.Operation) bool { return n.siteIndex(a) == n.siteIndex(b) }
 
 // first returns the first executable operation that fits.
 func (n Node) first(fits func(openapi.Operation) bool) (openapi.Operation, bool) {

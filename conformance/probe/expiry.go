@@ -14,19 +14,19 @@ import (
 	"github.com/rin-network/rin/conformance/tokenforge"
 )
 
-// expiryCases are tokens that have expired, and tokens and secrets in URLs, which come last (BRR-10, BRR-14, SEC-05).
+// expiryCases send tokens that have expired. They also send tokens and secrets in URLs, which come last (BRR-10, BRR-14, SEC-05).
 func expiryCases() []row {
 	withTokenInURL := func(n Node) bool { return n.Target.AllowTokenInURL }
 	hasExpiredToken := func(n Node) bool { return !n.Target.ExpiredToken.IsZero() }
 	patient := func(n Node) bool { return n.Target.Patience() > 0 }
-	last := in(stageLast).inLane("expired")
-	waited := in(stageExpired).inLane("expired")
-	expired := waited.onlyIf(func(n Node) bool { return hasExpiredToken(n) || patient(n) })
-	used := waited.onlyIf(patient)
-	usedOnFunding := used.alsoOn(onFunding).onlyIf(notQuick)
-	idleOnFunding := usedOnFunding.onlyIf(func(n Node) bool { return !hasExpiredToken(n) })
+	beforeWait := in(stageLast).inLane("expired")
+	afterWait := in(stageExpired).inLane("expired")
+	withExpired := afterWait.onlyIf(func(n Node) bool { return hasExpiredToken(n) || patient(n) })
+	withUsed := afterWait.onlyIf(patient)
+	withUsedOnFunding := withUsed.alsoOn(onFunding).onlyIf(notQuick)
+	withIdleOnFunding := withUsedOnFunding.onlyIf(func(n Node) bool { return !hasExpiredToken(n) })
 	return slices.Concat([]row{
-		// Only P.expired uses this token. It is requested before the session token, because a node may keep only the newest token of a client.
+		// Only the rows that send an expired token use this one. It is requested before the session token, because a node may keep only the newest token of a client.
 		{Label: "token.to-expire", Words: "for a token that is to expire", Send: spareToken, Learn: keepTokenAs(idleToken),
 			Plan: in(stageTokens, stageToken).inLane("to expire").onlyIf(patient).onlyIf(func(n Node) bool { return !hasExpiredToken(n) })},
 		{Label: "token.secret-in-url", Words: "with the credentials in the URL", Send: secretInURL,
@@ -36,25 +36,25 @@ func expiryCases() []row {
 			Plan: in(stageLast).onceKnown(probeTarget).onlyIf(withTokenInURL)},
 		{Label: "P.token-in-query", Words: "with the token in the query", Plan: in(stageLast).onlyIf(withTokenInURL), Send: controlled(tokenInQuery)},
 		// This row is sent only if the server hands out a token again: expires_in must be the remaining lifetime, and the token must live until then.
-		{Label: "token.later", Words: "for a token at the end of the run", Plan: last.onceKnown(probeTarget).onlyIf(notQuick), Send: tokenAtEnd, Learn: keepTokenAs(laterToken)},
-		{Label: "P.handed-out-again", Words: "with a token that was handed out again, after its first end", Plan: last.onlyIf(patient).onlyIf(notQuick), Send: controlled(presentBetweenEnds)},
+		{Label: "token.later", Words: "for a token at the end of the run", Plan: beforeWait.onceKnown(probeTarget).onlyIf(notQuick), Send: tokenAtEnd, Learn: keepTokenAs(laterToken)},
+		{Label: "P.handed-out-again", Words: "with a token that was handed out again, after its first end", Plan: beforeWait.onlyIf(patient).onlyIf(notQuick), Send: controlled(presentBetweenEnds)},
 		// These rows use the session token: it must work now, and is tried again after it has expired.
-		{Label: "P.in-use", Words: "with the token in use", Plan: last.onlyIf(patient), Learn: learnInUse,
+		{Label: "P.in-use", Words: "with the token in use", Plan: beforeWait.onlyIf(patient), Learn: learnInUse,
 			Send: withToken(func(*run, *recorder.Request, string) {})},
-		{Label: "P.before-end", Words: "with the token in use, shortly before its stated end", Plan: used.onlyIf(notQuick), Send: controlled(presentBeforeEnd)},
-		{Label: "P.expired", Words: "with an expired token", Plan: expired, Send: controlled(presentExpired)},
-		{Label: "P.lost-early", Words: "with a token that was used during the wait, before its stated end", Plan: used.onlyIf(notQuick).onDemand(), Send: sentDuringWait},
-		{Label: "P.expired-in-use", Words: "with a token that was in use until it expired", Plan: used, Send: presentUsed},
-		// This row repeats the call a minute later if the expired token was accepted, because answers of introspection may be cached.
-		{Label: "P.expired-again", Words: "with an expired token, a minute later", Plan: expired, Send: againLater("expired", presentExpired)},
-		{Label: "P.expired-in-use-again", Words: "with a token that was in use until it expired, a minute later", Plan: used, Send: usedAgain},
+		{Label: "P.before-end", Words: "with the token in use, shortly before its stated end", Plan: withUsed.onlyIf(notQuick), Send: controlled(presentBeforeEnd)},
+		{Label: "P.expired", Words: "with an expired token", Plan: withExpired, Send: controlled(presentExpired)},
+		{Label: "P.lost-early", Words: "with a token that was used during the wait, before its stated end", Plan: withUsed.onlyIf(notQuick).onDemand(), Send: sentDuringWait},
+		{Label: "P.expired-in-use", Words: "with a token that was in use until it expired", Plan: withUsed, Send: presentUsed},
+		// These rows repeat a call a minute later if the expired token was accepted, because answers of introspection may be cached.
+		{Label: "P.expired-again", Words: "with an expired token, a minute later", Plan: withExpired, Send: againLater("expired", presentExpired)},
+		{Label: "P.expired-in-use-again", Words: "with a token that was in use until it expired, a minute later", Plan: withUsed, Send: presentUsedAgain},
 		// These rows do the same on the list and the detail, because each guard may have its own cache of verified tokens.
 		{Label: "op/*.in-use", Words: "with the token in use", Plan: in(stageLast).alsoOn(onFunding).onlyIf(patient).onlyIf(notQuick), Learn: learnInUse,
 			Send: withToken(func(*run, *recorder.Request, string) {})},
-		{Label: "op/*.expired", Words: "with an expired token", Plan: idleOnFunding, Send: controlled(presentExpired)},
-		{Label: "op/*.expired-in-use", Words: "with a token that was in use until it expired", Plan: usedOnFunding, Send: presentUsed},
-		{Label: "op/*.expired-again", Words: "with an expired token, a minute later", Plan: expired.alsoOn(onFunding).onlyIf(notQuick), Send: againLater("expired", presentExpired)},
-		{Label: "op/*.expired-in-use-again", Words: "with a token that was in use until it expired, a minute later", Plan: usedOnFunding, Send: usedAgain},
+		{Label: "op/*.expired", Words: "with an expired token", Plan: withIdleOnFunding, Send: controlled(presentExpired)},
+		{Label: "op/*.expired-in-use", Words: "with a token that was in use until it expired", Plan: withUsedOnFunding, Send: presentUsed},
+		{Label: "op/*.expired-again", Words: "with an expired token, a minute later", Plan: withExpired.alsoOn(onFunding).onlyIf(notQuick), Send: againLater("expired", presentExpired)},
+		{Label: "op/*.expired-in-use-again", Words: "with a token that was in use until it expired, a minute later", Plan: withUsedOnFunding, Send: presentUsedAgain},
 		{Label: "op/*.expired", Words: "with an expired token", Send: controlled(presentExpired), Plan: in(stageRest, stageAuthorized).alsoOn(onFunding).onlyIf(notQuick).
 			onlyIf(hasExpiredToken)},
 	}, lateCases(patient))
@@ -62,11 +62,11 @@ func expiryCases() []row {
 
 // lateCases read records again at the very end, after the waits of the run, because a record may change meanwhile (ROB-08).
 func lateCases(patient func(Node) bool) []row {
-	plan, waited := in(stageLast).onlyIf(notQuick).onDemand(), in(stageExpired).inLane("expired").onlyIf(notQuick).onDemand().onlyIf(patient)
-	plan = plan.onlyIf(func(n Node) bool { return !patient(n) })
+	withoutWait := in(stageLast).onlyIf(notQuick).onDemand().onlyIf(func(n Node) bool { return !patient(n) })
+	afterWait := in(stageExpired).inLane("expired").onlyIf(notQuick).onDemand().onlyIf(patient)
 	var out []row
 	for n, drawn := range evidence.DrawnItems()[:lateRecords] {
-		for _, p := range []timing{plan, waited} {
+		for _, p := range []timing{withoutWait, afterWait} {
 			out = append(out, row{Label: evidence.DetailOperation.With(evidence.LateCase(n + 1)), Words: "for a record that was read before, at the end of the run", Plan: p, Send: readLate(n, drawn)})
 		}
 	}
@@ -107,20 +107,20 @@ const (
 	laterToken     = "later token"      // it is requested at the end of the run
 )
 
-// tokenAtEnd requests a token again if the server hands out tokens again: when half of the lifetime is over, if the run may wait for that, or else after
-// [sinkPause].
+// tokenAtEnd requests a token again if the server hands out tokens again. It waits until half of the lifetime is over if the run may wait for that, or else
+// for [roundingPause].
 func tokenAtEnd(ctx context.Context, r *run, _ evidence.Resource) (recorder.Request, *unsent) {
 	t := r.current()
-	i := r.facts.issueOf(t)
+	issued := r.facts.issueOf(t)
 	switch {
 	case t.Value == "":
 		return recorder.Request{}, unmet("there is no access token")
 	case !r.facts.handsOutAgain():
 		return recorder.Request{}, notApplicable("the server issues a new token each time")
 	}
-	pause := i.first.Obtained.Add(i.first.Life / 2).Sub(r.Clock())
+	pause := issued.first.Obtained.Add(issued.first.Life / 2).Sub(r.Clock())
 	if pause > r.Target.Patience() {
-		pause = i.first.Obtained.Add(sinkPause).Sub(r.Clock())
+		pause = issued.first.Obtained.Add(roundingPause).Sub(r.Clock())
 	}
 	if pause > 0 {
 		if err := r.Pause(ctx, pause); err != nil {
@@ -128,26 +128,29 @@ func tokenAtEnd(ctx context.Context, r *run, _ evidence.Resource) (recorder.Requ
 		}
 	}
 	q := r.request(r.goodForm())
-	if !i.first.Until.IsZero() { // the answer that brought the token may be that of a renewal, which is not recorded
-		q.Given = map[string]string{"token": r.Redactor.Secret(AccessToken, t.Value), "obtained": i.first.Obtained.UTC().Format(time.RFC3339Nano), "stated": strconv.FormatFloat(i.first.Life.Seconds(), 'f', -1, 64)}
+	if !issued.first.Until.IsZero() { // the answer that brought the token may be that of a renewal, which is not recorded
+		q.Given = map[string]string{"token": r.Redactor.Secret(AccessToken, t.Value), "obtained": issued.first.Obtained.UTC().Format(time.RFC3339Nano), "stated": strconv.FormatFloat(issued.first.Life.Seconds(), 'f', -1, 64)}
 	}
 	return q, nil
 }
 
-// sinkPause is the time after which even a rounded expires_in has decreased. A run against a fast node may be shorter.
-const sinkPause = 6 * time.Second
+// roundingPause is the time after which even a rounded expires_in has decreased. A run against a fast node may be shorter.
+const roundingPause = 6 * time.Second
 
-// betweenEnds is the least time between two stated ends of a token that allows a call between them.
-const betweenEnds = 15 * time.Second
+const (
+	// minEndsGap is the minimum time between the two stated ends of a token for a call between them. endMargin is how long after the first end and before the
+	// second end this call is sent.
+	minEndsGap = 15 * time.Second
+	endMargin  = 3 * time.Second
+)
 
 // presentBetweenEnds sends a token that was handed out twice, after the first stated end and before the second one.
 func presentBetweenEnds(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-	i := r.facts.issueOf(r.facts.token(laterToken))
-	if i.times < 2 || i.first.Until.IsZero() || i.last.Until.Sub(i.first.Until) < betweenEnds {
+	issued := r.facts.issueOf(r.facts.token(laterToken))
+	if issued.times < 2 || issued.first.Until.IsZero() || issued.last.Until.Sub(issued.first.Until) < minEndsGap {
 		return recorder.Request{}, notApplicable("no token was handed out again with another end")
 	}
-	at := i.first.Until.Add(betweenEnds / 5)
-	left := at.Sub(r.Clock())
+	left := issued.first.Until.Add(endMargin).Sub(r.Clock())
 	if left > r.Target.Patience() {
 		return recorder.Request{}, notApplicable("the token lives for another %s, and --wait allows %s", left.Round(time.Second), r.Target.Patience())
 	}
@@ -156,10 +159,10 @@ func presentBetweenEnds(ctx context.Context, r *run, res Resource) (recorder.Req
 			return recorder.Request{}, cutShort("the run ended first: %v", err)
 		}
 	}
-	if !r.Clock().Before(i.last.Until.Add(-betweenEnds / 5)) {
+	if !r.Clock().Before(issued.last.Until.Add(-endMargin)) {
 		return recorder.Request{}, notApplicable("both stated lifetimes of the token are over")
 	}
-	return res.Authorized(i.last.Value), nil
+	return res.Authorized(issued.last.Value), nil
 }
 
 // beforeEnd is how long before its stated end a token is tried again. It allows for clocks that differ and for the time of transfer.
@@ -215,8 +218,8 @@ func presentUsed(ctx context.Context, r *run, at evidence.Resource) (recorder.Re
 	return controlled(presentWaited(usedTokenName(at)))(ctx, r, at)
 }
 
-// usedAgain is [presentUsed] a minute later, if the token was accepted the first time.
-func usedAgain(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
+// presentUsedAgain is [presentUsed] a minute later, if the token was accepted the first time.
+func presentUsedAgain(ctx context.Context, r *run, at evidence.Resource) (recorder.Request, *unsent) {
 	return againLater("expired-in-use", presentWaited(usedTokenName(at)))(ctx, r, at)
 }
 
@@ -241,8 +244,8 @@ func presentExpired(ctx context.Context, r *run, res Resource) (recorder.Request
 func presentWaited(name string) func(context.Context, *run, Resource) (recorder.Request, *unsent) {
 	return func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		t := r.facts.token(name)
-		if i := r.facts.issueOf(t); i.last.Until.After(t.Until) { // it was handed out again since, with a later end
-			t = i.last
+		if issued := r.facts.issueOf(t); issued.last.Until.After(t.Until) { // it was handed out again since, with a later end
+			t = issued.last
 		}
 		if reason := r.waitFor(ctx, t); reason != nil {
 			return recorder.Request{}, reason
@@ -253,13 +256,13 @@ func presentWaited(name string) func(context.Context, *run, Resource) (recorder.
 	}
 }
 
-// againLater repeats a case that was accepted, after caches of introspection answers should have dropped the token.
+// againLater repeats a case whose expired token was accepted. It waits first, so that caches of introspection answers drop the token.
 func againLater(c evidence.Case, send func(context.Context, *run, Resource) (recorder.Request, *unsent)) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		if !r.facts.good(res.Name.With(c)) {
 			return recorder.Request{}, notApplicable("the expired token was not accepted the first time")
 		}
-		if left := r.cachesForget().Sub(r.Clock()); left > 0 {
+		if left := r.cacheExpiry().Sub(r.Clock()); left > 0 {
 			if err := r.wait(ctx, left, "caches to forget an expired token"); err != nil {
 				return recorder.Request{}, cutShort("the run ended first: %v", err)
 			}
@@ -268,14 +271,14 @@ func againLater(c evidence.Case, send func(context.Context, *run, Resource) (rec
 	})
 }
 
-// cachesForget returns when caches have dropped the expired tokens that were accepted: a while from now. On this machine the run waits only once.
-func (r *run) cachesForget() time.Time {
+// cacheExpiry returns when caches have dropped the expired tokens that were accepted: [cachePause] from now. On this machine the run waits only once.
+func (r *run) cacheExpiry() time.Time {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
-	if r.facts.forgotten.IsZero() || !r.Target.Loopback() {
-		r.facts.forgotten = r.Clock().Add(cachePause)
+	if r.facts.cacheExpiry.IsZero() || !r.Target.Loopback() {
+		r.facts.cacheExpiry = r.Clock().Add(cachePause)
 	}
-	return r.facts.forgotten
+	return r.facts.cacheExpiry
 }
 
 // waitFor waits until a token has expired by any clock, or says why it does not wait.
@@ -311,7 +314,8 @@ func (r *run) wait(ctx context.Context, d time.Duration, cause string) error {
 const maxTouches = 20
 
 // pauseInUse waits like [run.wait]. During the pause it makes calls with the tokens that are to expire in use, also after their stated end, until the node
-// refuses them: a node may extend the life of a token each time it is used. These calls are not recorded as evidence. fresh may be nil.
+// refuses them: a node may extend the life of a token each time it is used. These calls are not recorded as evidence. fresh is a token that
+// is used in the same way, to notice a node that ends tokens early (expiry_fresh.go); it may be nil.
 func (r *run) pauseInUse(ctx context.Context, d time.Duration, cause string, fresh *freshInUse) error {
 	if r.Waiting != nil {
 		r.Waiting(d, cause)
@@ -323,7 +327,7 @@ func (r *run) pauseInUse(ctx context.Context, d time.Duration, cause string, fre
 			return err
 		}
 		if touches == 1 {
-			break // the call that the run waits for comes now
+			break // at the end of the pause the caller makes the call
 		}
 		used = slices.DeleteFunc(used, func(u tokenInUse) bool {
 			answer := r.recorder.Send(ctx, u.resource.Authorized(u.token.Value))
@@ -337,16 +341,16 @@ func (r *run) pauseInUse(ctx context.Context, d time.Duration, cause string, fre
 // touchesDuring returns how often tokens in use are used during a pause: at least twice during the life of each, and in a short pause every 12 seconds,
 // because some caches drop an entry that nobody uses for 15 seconds. Half of the requests that are left are kept for the calls after the pause.
 func touchesDuring(d time.Duration, used []tokenInUse, left int) int {
-	const least, rest = 4, 12 * time.Second
-	touches := least
+	const minTouches, interval = 4, 12 * time.Second
+	touches := minTouches
 	for _, u := range used {
 		if life := u.token.Until.Sub(u.token.Obtained); life > 0 {
 			touches = max(touches, int(2*d/life)+1)
 		}
 	}
 	touches = min(touches, maxTouches)
-	if often := int(d/rest) + 1; often <= maxTouches && len(used) > 0 {
-		touches = max(touches, min(often, left/2/len(used)))
+	if n := int(d/interval) + 1; n <= maxTouches && len(used) > 0 {
+		touches = max(touches, min(n, left/2/len(used)))
 	}
 	return touches
 }
@@ -388,7 +392,7 @@ func secretInURL(_ context.Context, r *run, _ evidence.Resource) (recorder.Reque
 		return recorder.Request{}, unmet("there is no access token")
 	}
 	f := r.goodForm()
-	f.fields, f.once = f.fields[:1], true
+	f.fields, f.once = f.fields[:1], true // only the grant type stays in the body
 	q := r.request(f)
 	q.URL = withQuery(q.URL, pair{"client_id", c.ClientID}, pair{"client_secret", c.ClientSecret.Reveal()})
 	q.FollowSameOrigin = false

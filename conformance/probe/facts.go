@@ -16,22 +16,22 @@ import (
 
 // facts hold what the run has learnt from answers, by which rows decide what to send. They are safe for concurrent use.
 type facts struct {
-	mu        sync.Mutex
-	first     Token            // the first token of the run
-	revoked   time.Time        // when [revokedToken] was revoked; zero before
-	forgotten time.Time        // when caches have dropped the expired tokens; see [run.cachesForget]
-	tokens    map[string]Token // the newest good token of each kind, by its name in evidence
-	issues    map[string]issue // by the value of the token
-	issuer    issuerFacts
-	scopes    []string // the scopes that the authorization server named
-	statuses  map[evidence.Label]int
-	urls      map[evidence.Resource]Resource
-	items     map[evidence.Resource][]item
-	records   map[evidence.Resource]*records
-	endpoints []endpoint
-	document  *evidence.Document
-	attempts  []attempt
-	protected evidence.Resource // the probe target, once it is chosen
+	mu          sync.Mutex
+	first       Token            // the first token of the run
+	revoked     time.Time        // when [revokedToken] was revoked; zero before
+	cacheExpiry time.Time        // when caches have dropped the expired tokens; see [run.cacheExpiry]
+	tokens      map[string]Token // the newest good token of each kind, by its name in evidence
+	issues      map[string]issue // by the value of the token
+	issuer      issuerFacts
+	scopes      []string // the scopes that the authorization server named
+	statuses    map[evidence.Label]int
+	urls        map[evidence.Resource]Resource
+	items       map[evidence.Resource][]item
+	records     map[evidence.Resource]*records
+	endpoints   []endpoint
+	document    *evidence.Document
+	attempts    []attempt
+	protected   evidence.Resource // the probe target, once it is chosen
 	// cookies are those that good calls set; unconnected are the labels whose connection was refused.
 	cookies     map[evidence.Resource][]*http.Cookie
 	unconnected map[evidence.Label]bool

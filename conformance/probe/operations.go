@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 	"github.com/rin-network/rin/conformance/openapi"
 	"github.com/rin-network/rin/conformance/recorder"
 )
@@ -93,7 +94,7 @@ func learnGood(r *run, at evidence.Resource, a recorder.Answer) {
 func (r *run) settle(name evidence.Resource, hops []evidence.Hop) {
 	for _, hop := range hops {
 		from, err := url.Parse(hop.URL)
-		if err != nil || strings.Contains(hop.Location, "[[") { // the location was redacted, so its real value is not known here
+		if err != nil || strings.Contains(hop.Location, redact.MarkerStart) { // the location was redacted, so its real value is not known here
 			return
 		}
 		to, err := from.Parse(hop.Location)

@@ -273,7 +273,8 @@ func (t *trials) numbers(s openapi.Schema) {
 func (t *trials) bound(s openapi.Schema, limit float64, exclusive bool, outward float64, at, beyond evidence.Try) {
 	integer, value := s.Type == "integer", limit
 	if integer {
-		if value = outward * math.Floor(outward*limit); exclusive && value == limit {
+		value = outward * math.Floor(outward*limit)
+		if exclusive && value == limit {
 			value -= outward
 		}
 	}

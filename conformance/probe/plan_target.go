@@ -199,8 +199,8 @@ func limit(t target.Target, operations int) int {
 	case draw.Deep:
 		return t.Budget
 	}
-	most := sampleSize(t, operations)
-	return baseBudget + min(operations, most)*operationBudget + max(0, min(operations, maxCalled)-most)*callBudget
+	sampled := sampleSize(t, operations)
+	return baseBudget + min(operations, sampled)*operationBudget + max(0, min(operations, maxCalled)-sampled)*callBudget
 }
 
 // sampleSize returns the number of operations on which odd credentials and parameters are tried. A node on this machine gets more requests, because they are

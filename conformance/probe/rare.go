@@ -156,17 +156,17 @@ func drawRare(traits map[string][]trait, ids, requested []string, n int, source 
 		take(id)
 	}
 	start := source.Below(len(ids))
-	best := func(counts func(t trait) bool) string {
-		found, most := "", 0
+	best := func(isWanted func(t trait) bool) string {
+		found, bestSum := "", 0
 		for i := range ids {
 			id, sum := ids[(start+i)%len(ids)], 0
 			for _, t := range traits[id] {
-				if counts(t) {
+				if isWanted(t) {
 					sum += t.weight
 				}
 			}
-			if !taken[id] && sum > most {
-				found, most = id, sum
+			if !taken[id] && sum > bestSum {
+				found, bestSum = id, sum
 			}
 		}
 		return found

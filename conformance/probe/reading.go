@@ -148,7 +148,7 @@ func (r *run) learnReadingPage(key readingName, a recorder.Answer) {
 		if key.name == readWhole {
 			rd.bodies = append(rd.bodies, a.Body)
 		}
-		rd.next = rd.after(listPage)
+		rd.next = rd.nextPageURL(listPage)
 	})
 }
 
@@ -162,8 +162,8 @@ func (r *run) listPage(at evidence.Resource, a recorder.Answer) openapi.ListPage
 	return listPage
 }
 
-// after returns the URL of the page after listPage: by its link or cursor, or else by the number of the page.
-func (rd *reading) after(listPage openapi.ListPage) string {
+// nextPageURL returns the URL of the page after listPage: by its link or cursor, or else by the number of the page.
+func (rd *reading) nextPageURL(listPage openapi.ListPage) string {
 	from, err := url.Parse(rd.next)
 	if err != nil {
 		return ""

@@ -187,7 +187,8 @@ func repeatedMembers(registry []byte) []string {
 
 // Members returns the entries of a registry document unchanged, and the JSON Pointer of their array.
 func Members(registry []byte) (members []json.RawMessage, pointer string, err error) {
-	if members, err = entries(registry); err == nil && !bytes.HasPrefix(bytes.TrimSpace(registry), []byte("[")) {
+	members, err = entries(registry)
+	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(registry), []byte("[")) {
 		pointer = "/member"
 	}
 	return members, pointer, err

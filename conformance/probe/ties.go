@@ -213,7 +213,7 @@ func (c columns) cutBy(order string) cut {
 // without a value, because a comparison with null in the condition for the next page loses the rest. It returns 0 if no page can end at a tie.
 func sizeAtTies(at cut, least, n int, s draw.Source) int {
 	var best []int
-	most, mostAbsent := 0, 0
+	bestHits, bestAbsent := 0, 0
 	hasTies := len(at.ties) > 0 // then the size must put a page end at one of them, too, where that is possible
 	hasBoth := false
 	hitsOf := func(size int, places []int) int {
@@ -234,10 +234,10 @@ func sizeAtTies(at cut, least, n int, s draw.Source) int {
 		switch {
 		case hits+absent == 0, hasBoth && !both:
 		case both && !hasBoth:
-			best, most, mostAbsent, hasBoth = []int{size}, hits, absent, true
-		case absent > mostAbsent, absent == mostAbsent && hits > most:
-			best, most, mostAbsent = []int{size}, hits, absent
-		case absent == mostAbsent && hits == most:
+			best, bestHits, bestAbsent, hasBoth = []int{size}, hits, absent, true
+		case absent > bestAbsent, absent == bestAbsent && hits > bestHits:
+			best, bestHits, bestAbsent = []int{size}, hits, absent
+		case absent == bestAbsent && hits == bestHits:
 			best = append(best, size)
 		}
 	}

@@ -13,10 +13,14 @@ import (
 
 // This file calls the list and the detail in other versions of the API: an older version often runs on, without the guard that was added later.
 
+// versionSegment returns the path segment of another version, given the number in the path; "" is a path without a version. ok is false if there is no such
+// version.
+type versionSegment func(major int) (segment string, ok bool)
+
 // versionCases call other versions without a token, and as the client without the role.
 func versionCases() []row {
 	var out []row
-	add := func(role evidence.Resource, kind evidence.Case, words string, version func(major int) (string, bool)) {
+	add := func(role evidence.Resource, kind evidence.Case, words string, version versionSegment) {
 		plan := in(stageRest, stageAnonymous, stageAuthorized, stageSecond).onlyIf(notQuick).onDemand()
 		out = append(out, row{Label: role.With(kind), Words: "without a token and " + words, Plan: plan, Send: callOtherVersion(version)},
 			row{Label: role.With("roleless-" + kind), Words: "by the client without the role and " + words, Plan: plan.onlyIf(withSecond), Send: callOtherVersionRoleless(version)})
@@ -29,40 +33,39 @@ func versionCases() []row {
 	return out
 }
 
-// callOtherVersion calls another version without a token. It is not sent to an operation that is open to everybody.
-func callOtherVersion(version func(major int) (string, bool)) sender {
+// callOtherVersion calls another version without a token.
+func callOtherVersion(version versionSegment) sender {
 	return controlled(func(_ context.Context, r *run, res Resource) (recorder.Request, *unsent) {
-		q := res.Get()
-		return q, r.toOtherVersion(res, version, &q)
+		return r.toOtherVersion(res, version, res.Get())
 	})
 }
 
-func callOtherVersionRoleless(version func(major int) (string, bool)) sender {
+// callOtherVersionRoleless calls another version as the client without the role.
+func callOtherVersionRoleless(version versionSegment) sender {
 	return controlled(func(ctx context.Context, r *run, res Resource) (recorder.Request, *unsent) {
 		token, reason := r.secondToken(ctx)
 		if reason != nil {
 			return recorder.Request{}, reason
 		}
-		q := res.GetWith(SecondAccessToken, "Bearer "+token)
-		return q, r.toOtherVersion(res, version, &q)
+		return r.toOtherVersion(res, version, res.GetWith(SecondAccessToken, "Bearer "+token))
 	})
 }
 
-// toOtherVersion changes the version in the path of a request.
-func (r *run) toOtherVersion(res Resource, version func(major int) (string, bool), q *recorder.Request) *unsent {
+// toOtherVersion changes the version in the path of a request. The request is not sent if the operation is open to everybody, or has no such version.
+func (r *run) toOtherVersion(res Resource, version versionSegment, q recorder.Request) (recorder.Request, *unsent) {
 	if r.facts.good(res.Name.With(evidence.NoToken)) {
-		return notApplicable("%s is open to everybody", res.Name)
+		return q, notApplicable("%s is open to everybody", res.Name)
 	}
 	text, ok := inOtherVersion(q.URL, version)
 	if !ok {
-		return notApplicable("the path of %s has no such version", res.Name)
+		return q, notApplicable("the path of %s has no such version", res.Name)
 	}
-	q.URL, q.Annotate = text, nil
-	return nil
+	q.URL, q.Annotate = text, nil // the document describes the answers of its own version only
+	return q, nil
 }
 
-// inOtherVersion replaces the first segment v<major> of a path, or removes it for a version without a name.
-func inOtherVersion(text string, version func(major int) (string, bool)) (string, bool) {
+// inOtherVersion replaces the first segment v<major> in the path of a URL, or removes it if the other version has no segment.
+func inOtherVersion(text string, version versionSegment) (string, bool) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return "", false

@@ -27,12 +27,12 @@ func (r *Recorder) Burst() int {
 
 // burst is [Recorder.Burst]. The caller holds the lock.
 func (g *gate) burst() int {
-	switch most := g.pace.most; {
+	switch {
 	case g.pace.refusals > 0:
 		return 1
-	case most == 0:
+	case g.pace.maxRate == 0: // the rate is not limited
 		return freeBurst
-	case most < burstRate || g.width == 1:
+	case g.pace.maxRate < burstRate, g.width == 1: // a width of 1: one request at a time
 		return 1
 	}
 	return limitedBurst
@@ -43,12 +43,10 @@ var errNoBurst = errors.New("the run sends no requests at the same time any more
 // sendTogether sends a request and those beside it at the same time, or the request alone if that is not possible.
 func (r *Recorder) sendTogether(ctx context.Context, req Request) Answer {
 	tickets, err := r.gate.enterTogether(ctx, 1+len(req.Beside))
-	if err != nil {
-		tickets = make([]func(), 1) // send finds the same error, and records it
-	}
-	why := errNoBurst
+	why := errNoBurst // of the requests beside it, if they are not sent
 	if err != nil {
 		why = endedFirst(err)
+		tickets = make([]func(), 1) // send finds the same error, and records it
 	}
 	beside := make([]Answer, len(req.Beside))
 	var group sync.WaitGroup
@@ -62,7 +60,7 @@ func (r *Recorder) sendTogether(ctx context.Context, req Request) Answer {
 			beside[i] = r.send(ctx, q, tickets[1+i])
 		})
 	}
-	defer group.Wait()
+	defer group.Wait() // if send panics
 	answer := r.send(ctx, req, tickets[0])
 	group.Wait()
 	if len(tickets) > 1 {
@@ -80,7 +78,7 @@ func (g *gate) enterTogether(ctx context.Context, n int) ([]func(), error) {
 	if !possible {
 		n = 1
 	}
-	if g.pace.most == 0 {
+	if g.pace.maxRate == 0 {
 		return make([]func(), n), nil
 	}
 	n, err := g.enter(ctx, n)

@@ -129,8 +129,8 @@ func (r *Recorder) header(req Request) []evidence.Field {
 
 var errBudget = errors.New("the request budget is used up")
 
-// deliver sends the request. Unless Once is set, it repeats the request when the node refused it for load, and once after a transient error;
-// with NoRetry the latter only if no connection was established, or for a 500 with RepeatCrash.
+// deliver sends the request. Unless Once is set, it repeats the request when the node refused it for load, and once after a transient error.
+// A request with NoRetry is repeated after a transient error only if no connection was established or, with RepeatCrash, if the error is a 500.
 func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome {
 	o := outcome{request: p.request, started: r.options.Clock()}
 	repeated := false
@@ -145,6 +145,7 @@ func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome
 			return o
 		}
 		wait := time.Duration(0)
+		mayRepeatCrash := req.RepeatCrash && !repeated && o.status() == http.StatusInternalServerError
 		switch {
 		case req.Once:
 			return o
@@ -156,7 +157,7 @@ func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome
 				return o
 			}
 			continue // the gate waits as long as the node says
-		case req.NoRetry && established && !(req.RepeatCrash && !repeated && o.status() == http.StatusInternalServerError):
+		case req.NoRetry && established && !mayRepeatCrash:
 			return o
 		case !repeated && o.isTransient():
 			repeated = true
@@ -172,7 +173,7 @@ func (r *Recorder) deliver(ctx context.Context, req Request, p prepared) outcome
 	}
 }
 
-// sendAtLimit sends a request during the pause that the node asked for. It is one request, whose answer shows whom the limit concerns.
+// sendAtLimit sends one request, without repeats, during the pause that the node asked for. The answer shows whom the limit concerns.
 func (r *Recorder) sendAtLimit(ctx context.Context, req Request) *Answer {
 	req.Once = true
 	answer := r.send(ctx, req, func() {})
@@ -239,8 +240,8 @@ func (r *Recorder) sendOnce(ctx context.Context, req Request, p prepared, o *out
 	return result.established, nil
 }
 
-// admit waits until one more request may be sent on the routes. After a nil error the caller must call leave. unguarded is true for a request whose missing
-// answer is a result: it is sent in any case. A request with a ticket has entered the gate before.
+// admit waits until one more request may be sent on the routes. After a nil error the caller must call leave. An unguarded
+// request is sent even if the origin has stopped answering, because its missing answer is a result. A request with a ticket has entered the gate before.
 func (r *Recorder) admit(ctx context.Context, routes []route, unguarded bool, ticket func()) (leave func(), err error) {
 	pass := func() error {
 		if unguarded {
@@ -248,7 +249,7 @@ func (r *Recorder) admit(ctx context.Context, routes []route, unguarded bool, ti
 		}
 		return r.breaker.pass(ctx, routes)
 	}
-	if err := pass(); err != nil { // first of all, so that what is not sent waits for no slot
+	if err := pass(); err != nil { // before the gate: a request that is not sent need not wait for a slot
 		return nil, err
 	}
 	if leave = ticket; leave == nil {

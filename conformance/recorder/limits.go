@@ -31,7 +31,7 @@ type gate struct {
 func newGate(o Options) *gate {
 	g := &gate{
 		clock: o.Clock, sleep: o.Sleep, slots: make(chan struct{}, o.Concurrency), turn: make(chan struct{}, 1), notify: o.Slowed,
-		width: o.Concurrency, budget: o.Budget, pace: pace{rate: o.Rate, most: o.Rate},
+		width: o.Concurrency, budget: o.Budget, pace: pace{rate: o.Rate, maxRate: o.Rate},
 	}
 	g.turn <- struct{}{}
 	for range o.Concurrency {
@@ -73,7 +73,8 @@ func (g *gate) wait(ctx context.Context, n int) (int, error) {
 		g.mu.Lock()
 		wait, pending := g.pace.takeWait(g.clock())
 		g.mu.Unlock()
-		if d = max(d, wait); d == 0 && !pending {
+		d = max(d, wait)
+		if d == 0 && !pending {
 			break
 		}
 		if err := g.sleep(ctx, d); err != nil {

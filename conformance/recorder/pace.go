@@ -11,8 +11,8 @@ import (
 // Retry-After), and raises it slowly otherwise. Each refusal gives an estimate of that rate: the number of requests that the node accepted since the
 // refusal before, divided by the time that they and the wait took.
 type pace struct {
-	rate float64 // requests a second; 0 means unlimited
-	most float64 // upper bound of rate; 0 means unlimited
+	rate    float64 // requests a second; 0 means unlimited
+	maxRate float64 // upper bound of rate; 0 means unlimited
 
 	lastSent time.Time     // when the latest request was sent
 	begun    time.Time     // when the first request after the latest wait was sent
@@ -101,8 +101,8 @@ func (p *pace) accepted(epoch int) {
 	}
 	p.sinceRaise = 0
 	p.rate, p.step = p.rate+p.step, 2*p.step
-	if p.most > 0 {
-		p.rate = min(p.rate, p.most)
+	if p.maxRate > 0 {
+		p.rate = min(p.rate, p.maxRate)
 	}
 }
 
@@ -121,8 +121,8 @@ func (p *pace) refused(now time.Time, epoch, status int, retryAfter time.Duratio
 	next, counts := p.rate/2, p.countsRequests()
 	if counts {
 		p.perRequest, next = 0, 2*p.rate
-		if p.most > 0 {
-			next = min(next, p.most)
+		if p.maxRate > 0 {
+			next = min(next, p.maxRate)
 		}
 	} else if p.run > 0 {
 		period := max(now.Sub(p.begun), retryAfter, time.Millisecond)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
@@ -17,6 +18,9 @@ func tokenMember() *regexp.Regexp {
 		`(?:"((?:[^"\\\x00-\x1f]|\\.)+)|'((?:[^'\\\x00-\x1f]|\\.)+)|((?:[^"'\\&\s]|\\.)+))`)
 }
 
+// matchedValue returns the value in a match of [tokenMember]: one of its groups for double quotes, single quotes and no quotes has text.
+func matchedValue(match []string) string { return match[2] + match[3] + match[4] }
+
 // Bounds of the tokens of one answer. The redactor searches every later answer for them, which takes time and memory.
 const (
 	maxToken  = HeaderLimit // bytes: no header is larger
@@ -24,10 +28,9 @@ const (
 )
 
 // checkTokenLimits returns the reason why the tokens of an answer are too many or too long, or "". Repetitions count once.
-func checkTokenLimits(found [][]string) string {
+func checkTokenLimits(values []string) string {
 	distinct := map[string]bool{}
-	for _, m := range found {
-		value := m[2] + m[3] + m[4]
+	for _, value := range values {
 		if len(value) > maxToken {
 			return fmt.Sprintf("a token of %d bytes is larger than any header (%d bytes); the answer is not kept", len(value), maxToken)
 		}
@@ -41,29 +44,33 @@ func checkTokenLimits(found [][]string) string {
 // conceal adds the tokens of a token answer to the redactor, records the facts about the access token, and returns that token.
 func (r *Recorder) conceal(req Request, x *evidence.Exchange, body []byte) string {
 	name := req.Issues
-	if c := req.Label.Case(); req.Label == "" {
+	if c := req.Label.Case(); req.Label == "" { // such as the renewal of the session token
 		name += ".renewed"
 	} else if c != evidence.OK {
 		name += "." + string(c)
 	}
-	token := accessToken(body) // other bodies are searched below
+	token := accessToken(body) // "" unless the body is a JSON object; the pattern below also finds tokens in other bodies
 	found := tokenMember().FindAllStringSubmatch(unescapeLetters(body), 100)
-	if why := checkTokenLimits(append(found, []string{"", "", token, "", ""})); why != "" {
+	var values []string
+	for _, m := range found {
+		values = append(values, matchedValue(m))
+	}
+	if why := checkTokenLimits(append(values, token)); why != "" {
 		x.Response.Body, x.Response.BodyError, x.Response.Withheld = nil, why, true
 		return ""
 	}
 	if token != "" {
 		facts := evidence.RedactToken(r.options.Redactor, name, token)
 		if facts.JWT == nil {
-			facts.Chance = evidence.Chance(token, r.firstToken(req.Issues, token))
+			facts.Chance = evidence.Chance(token, r.firstToken(req.Issues, token)) // what two tokens share is not random
 		}
 		x.Tokens = append(x.Tokens, facts)
 	}
 	isJSON := json.Valid(body)
 	for _, m := range found {
-		value := unquote(m[2] + m[3] + m[4])
-		if m[4] != "" && isJSON {
-			value = unquotedToken(m[4])
+		value := unquote(matchedValue(m))
+		if unquoted := m[4]; unquoted != "" && isJSON {
+			value = unquotedToken(unquoted)
 		}
 		r.concealToken(markerName(m[1], name), value)
 	}
@@ -104,7 +111,7 @@ func accessToken(body []byte) (token string) {
 func unescapeLetters(text []byte) string {
 	escape := regexp.MustCompile(`\\u00(?:[46][1-9a-fA-F]|[57][0-9aA]|5[fF])|\\.`)
 	return escape.ReplaceAllStringFunc(string(text), func(s string) string {
-		if len(s) > len(`\n`) {
+		if len(s) > len(`\n`) { // \u and four digits
 			return unquote(s)
 		}
 		return s
@@ -114,11 +121,12 @@ func unescapeLetters(text []byte) string {
 // unquotedToken returns an unquoted value in JSON, or "" if it cannot be a token, such as null: redacting "null" would break every later
 // JSON body.
 func unquotedToken(value string) string {
-	switch value, _, _ = strings.Cut(value, ","); strings.TrimRight(value, "]}") {
-	case "null", "true", "false", "[", "{", "":
+	value, _, _ = strings.Cut(value, ",")
+	value = strings.TrimRight(value, "]}")
+	if slices.Contains([]string{"null", "true", "false", "[", "{"}, value) {
 		return ""
 	}
-	return strings.TrimRight(value, "]}")
+	return value
 }
 
 // concealToken adds a whole token to the redactor, and its last word, because some nodes put the scheme before the token. The word "Bearer"

@@ -221,7 +221,8 @@ func (o Operator) admit(h *History, a *Admission, e Entry, r Record) error {
 		n.CertifiedProfile = r.Profile
 		n.Bad, n.Missing = 0, ""
 		var changes []Change
-		if n.Requirements, changes = compareJudged(r.Requirements, n.Requirements, r.Night); n.Admission == nil || !n.Admission.Started.Equal(r.Started) {
+		n.Requirements, changes = compareJudged(r.Requirements, n.Requirements, r.Night)
+		if n.Admission == nil || !n.Admission.Started.Equal(r.Started) {
 			r.Changes = changes
 		} else { // an earlier call, which was interrupted, has compared the outcomes
 			r.Changes = n.Admission.Changes

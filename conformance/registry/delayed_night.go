@@ -199,7 +199,7 @@ func (s *Summary) addLeft(n waitingNode) {
 // uncountPassed undoes the count of a node that waits: as tested by an earlier run, or as passed in this one.
 func (s *Summary) uncountPassed(n waitingNode) {
 	if n.earlier {
-		s.Before--
+		s.AlreadyTested--
 		return
 	}
 	s.Results[Passed]--
@@ -234,7 +234,7 @@ func (o Operator) countOverdue(h *History, night Night) error {
 		if err != nil || !waits {
 			return err
 		}
-		r.applyCheck(DelayedCheck{At: o.Now().UTC().Truncate(time.Second), Result: CheckOpen, Why: "the run of this night ended before it"})
+		r.applyCheck(DelayedCheck{At: o.Now().UTC().Truncate(time.Second), Result: CheckOpen, Why: "the run of this night ended before the check"})
 		if _, err := o.Count(h, &r); err != nil {
 			return err
 		}

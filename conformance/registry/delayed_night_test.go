@@ -169,12 +169,12 @@ var _ = Describe("The delayed check of a night", func() {
 		again, err := l.run(context.Background(), documentOf(3))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(l.tested).To(Equal(map[string]int{"N1": 1, "N2": 1, "N3": 1}))
-		Expect(again.Before).To(Equal(2))
+		Expect(again.AlreadyTested).To(Equal(2))
 		Expect(again.Results).To(Equal(map[registry.Result]int{registry.Failed: 1}))
 		Expect(l.strip("N1") + l.strip("N2") + l.strip("N3")).To(Equal("pfp"))
 		third, err := l.run(context.Background(), documentOf(3))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(third.Before).To(Equal(3))
+		Expect(third.AlreadyTested).To(Equal(3))
 		Expect(l.calls).To(Equal(map[string]int{"N1": 4, "N2": 4, "N3": 4}))
 	})
 
@@ -254,11 +254,11 @@ var _ = Describe("The delayed check of a night", func() {
 
 		l.DelayedChecks.Wait, l.open = wait, "N1"
 		again := run(context.Background(), h)
-		Expect(again.Before).To(Equal(2))
+		Expect(again.AlreadyTested).To(Equal(2))
 		Expect(again.Results).To(BeEmpty(), "a result that no merge would count")
 		Expect(l.calls).To(BeEmpty())
 		merged, err = l.Merge(h, documentOf(2), night)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(merged.Before).To(Equal(2))
+		Expect(merged.AlreadyCounted).To(Equal(2))
 	})
 })

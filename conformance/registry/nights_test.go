@@ -284,11 +284,11 @@ var _ = Describe("Ten nights of twenty nodes", func() {
 		Expect(len(sum.Left) + sum.Results[registry.Passed]).To(Equal(20))
 		again, err := n.run(context.Background(), documentOf(20))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(again.Before).To(Equal(sum.Results[registry.Passed]))
+		Expect(again.AlreadyTested).To(Equal(sum.Results[registry.Passed]))
 		Expect(again.Left).To(BeEmpty())
 		third, err := n.run(context.Background(), documentOf(20))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(third.Before).To(Equal(20))
+		Expect(third.AlreadyTested).To(Equal(20))
 		for i := range 20 {
 			Expect(n.strip(fmt.Sprintf("N%d", i+1))).To(Equal("p"))
 		}
@@ -303,7 +303,7 @@ var _ = Describe("Ten nights of twenty nodes", func() {
 		n.script["N2"] = nil
 		again, err := n.run(context.Background(), documentOf(2))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(again.Before).To(Equal(1))
+		Expect(again.AlreadyTested).To(Equal(1))
 		Expect(again.Results).To(Equal(map[registry.Result]int{registry.Passed: 1}))
 		Expect(n.strip("N2")).To(Equal("p"))
 		Expect(n.node("N2").Status).To(Equal(registry.Valid))
@@ -349,7 +349,7 @@ var _ = Describe("Ten nights of twenty nodes", func() {
 		}
 		again, err := n.Merge(h, d, registry.NightOf(n.now))
 		Expect(err).NotTo(HaveOccurred())
-		Expect(again.Before).To(Equal(sum.Results[registry.Passed]))
+		Expect(again.AlreadyCounted).To(Equal(sum.Results[registry.Passed]))
 		Expect(again.Results).To(BeEmpty())
 	})
 })
@@ -494,7 +494,7 @@ var _ = Describe("The clock", func() {
 			n.now, n.stop = before, func() {}
 			again, err := n.run(context.Background(), documentOf(3))
 			Expect(err).NotTo(HaveOccurred())
-			Expect(again.Before).To(Equal(1))
+			Expect(again.AlreadyTested).To(Equal(1))
 			Expect(again.Results).To(Equal(map[registry.Result]int{registry.Passed: 2}), "with the clock set right the night goes on")
 		}
 	})

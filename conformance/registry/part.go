@@ -44,7 +44,8 @@ func openPart(path string, readOnly bool) (*Part, error) {
 // Close closes the file.
 func (p *Part) Close() error { return p.db.Close() }
 
-func (p *Part) judged(id string) (bool, error) {
+// isJudged reports whether the part has a record in which the node was judged.
+func (p *Part) isJudged(id string) (bool, error) {
 	r, known, err := p.record(id)
 	return known && r.Result != Untested, err
 }
@@ -72,9 +73,9 @@ type MergeSummary struct {
 	Night   Night          `json:"night"`
 	Parts   int            `json:"parts"`
 	Results map[Result]int `json:"results"`
-	// Before counts the outcomes that the history had already. Unrun lists the nodes that no part has a record of.
-	Before int      `json:"before"`
-	Unrun  []string `json:"unrun,omitempty"`
+	// AlreadyCounted is the number of outcomes that the history had already. Unrun lists the nodes that no part has a record of.
+	AlreadyCounted int      `json:"before"`
+	Unrun          []string `json:"unrun,omitempty"`
 }
 
 // Merge counts the records of all parts of a night in the history. It may be repeated: nothing is counted twice. Parts stay until the operator
@@ -133,14 +134,14 @@ func (o Operator) mergePart(h *History, path string, night Night, sum *MergeSumm
 				return fmt.Errorf("%s: expected a record of %.80q in the night of %s, got %.80q in %.40q", path, k, night, r.Node, r.Night)
 			}
 			if r.Waits {
-				r.applyCheck(DelayedCheck{At: o.Now().UTC().Truncate(time.Second), Result: CheckOpen, Why: "the shard ended before it"})
+				r.applyCheck(DelayedCheck{At: o.Now().UTC().Truncate(time.Second), Result: CheckOpen, Why: "the shard ended before the check"})
 			}
 			added, err := o.Count(h, &r)
 			if err != nil {
 				return err
 			}
 			if !added {
-				sum.Before++
+				sum.AlreadyCounted++
 				return nil
 			}
 			sum.Results[r.Result]++

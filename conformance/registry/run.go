@@ -81,12 +81,12 @@ type Summary struct {
 	Results map[Result]int `json:"results"`
 	// NoSecret counts the untested nodes whose client or its secret is missing.
 	NoSecret int `json:"noSecret,omitempty"`
-	// Before counts the nodes that an earlier run of this night had tested. Skipped lists those that the policy leaves out, Left those that were not
+	// AlreadyTested is the number of nodes that an earlier run of this night had tested. Skipped lists those that the policy leaves out, Left those that were not
 	// tested; Why says for what reason.
-	Before  int      `json:"before"`
-	Skipped []string `json:"skipped,omitempty"`
-	Left    []string `json:"left,omitempty"`
-	Why     string   `json:"why,omitempty"`
+	AlreadyTested int      `json:"before"`
+	Skipped       []string `json:"skipped,omitempty"`
+	Left          []string `json:"left,omitempty"`
+	Why           string   `json:"why,omitempty"`
 }
 
 // maxNight is how long after the start of a night its tests may begin. After that the clock is probably wrong, and certificates would have a wrong date.
@@ -214,10 +214,10 @@ func (o Operator) remaining(h *History, part *Part, d Document, s Shard, sum *Su
 		case err != nil:
 			return nil, nil, err
 		case waits && !counted && o.DelayedChecks != nil:
-			sum.Before++
+			sum.AlreadyTested++
 			tested = append(tested, waitingNode{id: e.ID, earlier: true})
 		case judged:
-			sum.Before++
+			sum.AlreadyTested++
 		case o.Policy.For(e.ID).Skip != "":
 			sum.Skipped = append(sum.Skipped, e.ID)
 		default:
@@ -237,7 +237,7 @@ func (o Operator) judged(h *History, part *Part, id string, night Night) (judged
 	if err != nil || counted || part == nil {
 		return counted, counted, err
 	}
-	judged, err = part.judged(id)
+	judged, err = part.isJudged(id)
 	return judged, false, err
 }
 
@@ -295,7 +295,8 @@ func (o Operator) test(ctx context.Context, d Document, e Entry, before Node, ni
 
 // keep counts the record, unless it waits for a delayed check.
 func (o Operator) keep(h *History, part *Part, r *Record) error {
-	if r.Waits = o.needsCheck(*r); r.Waits && part == nil {
+	r.Waits = o.needsCheck(*r)
+	if r.Waits && part == nil {
 		return h.await(*r)
 	}
 	return o.count(h, part, r)

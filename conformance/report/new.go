@@ -185,9 +185,9 @@ func partialResult(v verdict.Verdict) string {
 	if len(named) == 0 || v.Totals.Fail > 0 {
 		return found
 	}
-	const most = 5
-	if n := len(named) - most; n > 0 {
-		named = append(named[:most], evidence.Count(n, "other"))
+	const limit = 5
+	if n := len(named) - limit; n > 0 {
+		named = append(named[:limit], evidence.Count(n, "other"))
 	}
 	return found + " in " + strings.Join(named, ", ") + ". Now certify the whole node"
 }

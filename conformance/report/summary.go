@@ -65,7 +65,7 @@ func withShortTexts(r Report) Report { return cutTexts(r, 200, 20) }
 func withoutTexts(r Report) Report { return cutTexts(r, 0, 0) }
 
 // cutTexts cuts texts at a number of bytes, and lists at a number of entries.
-func cutTexts(r Report, most, entries int) Report {
+func cutTexts(r Report, limit, entries int) Report {
 	texts := []*string{
 		&r.Run.Cause, &r.Run.Partial, &r.Target.TokenURL, &r.Target.InfoURL, &r.Target.SpecURL, &r.Target.BaseURL, &r.Target.OperationBase, &r.Target.Registry,
 		&r.Target.NodeID, &r.Target.ClientID, &r.Made.Operator, &r.Made.ProfileReason, &r.Made.Authorities,
@@ -84,8 +84,8 @@ func cutTexts(r Report, most, entries int) Report {
 		texts = append(texts, &r.Notes[i])
 	}
 	for _, text := range texts {
-		if len(*text) > most {
-			*text = cut(*text, most)
+		if len(*text) > limit {
+			*text = cut(*text, limit)
 		}
 	}
 	r.Made.AllowedOrigins, r.Made.Values, r.Made.Registry, r.Made.Again = nil, nil, nil, nil

@@ -146,7 +146,7 @@ func (c *console) groups(r Report) {
 		if c.width >= longest+40 {
 			name += pad(g.Title, longest+2)
 		}
-		tally := c.beside(r.tally(g.Totals, g.Name), ansi.StringWidth(Symbol(worst)+name))
+		tally := c.wrapBeside(r.tally(g.Totals, g.Name), ansi.StringWidth(Symbol(worst)+name))
 		c.line(0, c.paint(Symbol(worst), present(worst).style, bold)+name+tally)
 	}
 }
@@ -163,8 +163,8 @@ func (r Report) worst(g Group) requirement.Outcome {
 	return r.markOf(worst, g.Name)
 }
 
-// beside wraps a text that follows a lead of n columns.
-func (c *console) beside(text string, n int) string {
+// wrapBeside wraps a text that follows a lead of n columns.
+func (c *console) wrapBeside(text string, n int) string {
 	return strings.Join(Wrap(text, max(12, c.width-n)), "\n"+strings.Repeat(" ", n))
 }
 

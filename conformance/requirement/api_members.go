@@ -247,11 +247,11 @@ func (f schemaFaults) judge(e Evidence, what string) Judgement {
 
 // share says how many items are faulty.
 func (f schemaFaults) share() string {
-	least := ""
+	prefix := ""
 	if f.cut {
-		least = "at least "
+		prefix = "at least "
 	}
-	return fmt.Sprintf("%s%d of %s", least, len(f.faulty), evidence.Count(max(f.items, len(f.faulty)), "item"))
+	return fmt.Sprintf("%s%d of %s", prefix, len(f.faulty), evidence.Count(max(f.items, len(f.faulty)), "item"))
 }
 
 // judgeWithoutComparison returns the judgement if no answer could be compared.

@@ -70,7 +70,7 @@ func ordinaryQuery(o openapi.Operation, x evidence.Exchange) (words string, ordi
 	var selections []string
 	for name, values := range query {
 		p, described := queryParameter(o, name)
-		if !described || len(values) > 1 || strings.Contains(values[0], "[[") || !p.Schema.Allows(values[0]) {
+		if !described || len(values) > 1 || strings.Contains(values[0], markerStart) || !p.Schema.Allows(values[0]) {
 			return "", false
 		}
 		switch openapi.RoleOf(p) {

@@ -48,7 +48,7 @@ func judgeVersions(e Evidence, to string, isRefusable func(evidence.Exchange) bo
 		if known == nil {
 			known = guardedRecords(e)
 		}
-		count, most := known.sharedWith(e, x)
+		count, hasCopy := known.sharedWith(e, x)
 		isSame := sameBody(x, e.exchange(r.With(evidence.OK)))
 		if count == 0 && !isSame {
 			continue
@@ -64,7 +64,7 @@ func judgeVersions(e Evidence, to string, isRefusable func(evidence.Exchange) bo
 			parts = append(parts, want.warned(what+", in a version that info lists, so it may be published on purpose", describe(x)).Hinting(hint))
 		case isSame:
 			parts = append(parts, want.failed(what+", in another version of the API", describe(x)).Hinting(hint))
-		case !most:
+		case !hasCopy:
 			parts = append(parts, want.warned(what+", but only a small part of their members, which may be public on purpose", describe(x)).Hinting(hint))
 		case strings.HasSuffix(string(x.Label.Case()), "version-none"):
 			parts = append(parts, want.warned(what+", at a path without a version, which may be a public portal", describe(x)).Hinting(hint))
@@ -78,9 +78,9 @@ func judgeVersions(e Evidence, to string, isRefusable func(evidence.Exchange) bo
 // minSharedMembers is how many members beside the identity a record must share with a guarded one to be a copy of it.
 const minSharedMembers = 2
 
-// sharedWith returns the number of records in an answer that are among r. most reports whether one of them has at least half of the members of the guarded
+// sharedWith returns the number of records in an answer that are among r. hasCopy reports whether one of them has at least half of the members of the guarded
 // record: a public portal shows a few.
-func (r records) sharedWith(e Evidence, x evidence.Exchange) (count int, most bool) {
+func (r records) sharedWith(e Evidence, x evidence.Exchange) (count int, hasCopy bool) {
 	for _, record := range recordsOf(e, x) {
 		found := false
 		for _, known := range r[e.identity(record)] {
@@ -89,13 +89,13 @@ func (r records) sharedWith(e Evidence, x evidence.Exchange) (count int, most bo
 			}
 			found = true
 			shared, all := sharedMembers(record, known)
-			most = most || shared >= minSharedMembers && 2*shared >= all
+			hasCopy = hasCopy || shared >= minSharedMembers && 2*shared >= all
 		}
 		if found {
 			count++
 		}
 	}
-	return count, most
+	return count, hasCopy
 }
 
 // sharedMembers counts the members of a guarded record, without its identity, and those that another record has, too.

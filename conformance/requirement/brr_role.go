@@ -246,7 +246,7 @@ func findSecondClientDoubt(e Evidence, x evidence.Exchange) (j Judgement, found 
 // sendsRolelessToken reports whether an operation was called with the token of the client without the role.
 func sendsRolelessToken(x evidence.Exchange) bool {
 	return strings.HasPrefix(string(x.Label.Resource()), string(evidence.OperationResource(""))) &&
-		strings.Contains(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ","), "[["+secondToken)
+		strings.Contains(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ","), markerStart+secondToken)
 }
 
 // secondToken is the name of the second client's token in evidence.

@@ -20,7 +20,7 @@ func lacksGoodToken(x evidence.Exchange) bool {
 	}
 	texts := append(headerTexts(x.Request.Header), x.Request.URL, string(x.Request.Body))
 	return !slices.ContainsFunc(texts, func(text string) bool {
-		return strings.Contains(text, "[[access_token") || strings.Contains(text, "[["+spareToken)
+		return strings.Contains(text, markerStart+"access_token") || strings.Contains(text, markerStart+spareToken)
 	})
 }
 

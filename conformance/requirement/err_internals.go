@@ -220,7 +220,7 @@ func (s internals) echoForm(body []byte, x evidence.Exchange) string {
 	for _, sent := range evidence.Values(x.Request.Header, "Authorization") {
 		_, token, _ := strings.Cut(sent, " ")
 		token = strings.TrimSpace(token)
-		if len(token) < shortestEcho || strings.Contains(sent, "[[") {
+		if len(token) < shortestEcho || strings.Contains(sent, markerStart) {
 			continue
 		}
 		for _, text := range []string{sent, token} {

@@ -47,7 +47,7 @@ func findMistakenCaller(e Evidence, first, x evidence.Exchange) (j Judgement, fo
 	const reason = "info describes another client than the one whose token was sent"
 	const hint = "take the caller from the token of the request itself, and keep it in no variable that other requests share"
 	for _, id := range slices.Sorted(maps.Values(otherClientIDs(e))) {
-		if len(id) >= minClientID && id != e.Run.ClientID && success(x) && hasText(x, id) && !hasText(x, e.Run.ClientID) && !bytes.Contains(x.Response.Body, []byte("[[")) {
+		if len(id) >= minClientID && id != e.Run.ClientID && success(x) && hasText(x, id) && !hasText(x, e.Run.ClientID) && !bytes.Contains(x.Response.Body, []byte(markerStart)) {
 			return expect(x, "what the node knows of "+quote(e.Run.ClientID)).failed(reason, quote(id)).Hinting(hint), true
 		}
 	}
@@ -57,7 +57,7 @@ func findMistakenCaller(e Evidence, first, x evidence.Exchange) (j Judgement, fo
 	}
 	for _, path := range slices.Sorted(maps.Keys(own)) {
 		was, is := own[path], now[path]
-		if is == "" || is == was || strings.Contains(is+was, "[[") { // a marker may stand for the id: the run also sends the id in place of a token
+		if is == "" || is == was || strings.Contains(is+was, markerStart) { // a marker may stand for the id: the run also sends the id in place of a token
 			continue
 		}
 		isClientID := was == e.Run.ClientID && len(was) >= minClientID

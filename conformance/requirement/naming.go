@@ -55,8 +55,8 @@ func tokenRequestName(x evidence.Exchange) string {
 
 // shorten cuts a long value, so that the value does not hide the text beside it.
 func shorten(value string) string {
-	const most, start = 60, 20
-	if n := utf8.RuneCountInString(value); n > most {
+	const maxLength, start = 60, 20
+	if n := utf8.RuneCountInString(value); n > maxLength {
 		return fmt.Sprintf("%s… (%d characters)", string([]rune(value)[:start]), n)
 	}
 	return value

@@ -182,8 +182,8 @@ func findOversizedPage(e Evidence) (j Judgement, found bool) {
 		if x.Given["parameter"] != "" {
 			call += " with " + clip(x.Given["parameter"]) + "=" + clip(x.Given["value"])
 		}
-		most := "at most " + evidence.Count(size, "item")
-		return expect(x, most).failed(call+" gives "+evidence.Count(len(items), "item"), evidence.Count(len(items), "item")), true
+		expected := "at most " + evidence.Count(size, "item")
+		return expect(x, expected).failed(call+" gives "+evidence.Count(len(items), "item"), evidence.Count(len(items), "item")), true
 	}
 	return Judgement{}, false
 }

@@ -132,20 +132,20 @@ func (r boundReading) side(value, bound, direction string) int {
 	midnight, _ := time.Parse(time.DateOnly, bound)
 	within := func(midnight time.Time) bool {
 		next := midnight.AddDate(0, 0, 1)
-		switch least := direction == "least"; {
-		case r.atMidnight && r.inclusive && least:
+		switch isLowerBound := direction == "least"; {
+		case r.atMidnight && r.inclusive && isLowerBound:
 			return !at.Before(midnight)
 		case r.atMidnight && r.inclusive:
 			return !at.After(midnight)
-		case r.atMidnight && least:
+		case r.atMidnight && isLowerBound:
 			return at.After(midnight)
 		case r.atMidnight:
 			return at.Before(midnight)
-		case r.inclusive && least:
+		case r.inclusive && isLowerBound:
 			return !at.Before(midnight)
 		case r.inclusive:
 			return at.Before(next)
-		case least:
+		case isLowerBound:
 			return !at.Before(next)
 		}
 		return at.Before(midnight)

@@ -166,8 +166,8 @@ func judgeLinkTarget(e Evidence, x evidence.Exchange, l openapi.Reference) Judge
 	if err != nil {
 		return want("a URI reference").failed("the link rel="+l.Relation+" is not a URI reference", got)
 	}
-	switch there := evidence.Origin(to); {
-	case there == home:
+	switch target := evidence.Origin(to); {
+	case target == home:
 	case l.Relation == "self" && leadsToPage(e, x, l):
 		return Passed(x.Label)
 	case l.Relation == "self":
@@ -178,7 +178,7 @@ func judgeLinkTarget(e Evidence, x evidence.Exchange, l openapi.Reference) Judge
 		return want(home).failed("the link rel="+l.Relation+" leads to another origin, where clients do not send their token", got)
 	}
 	query := to.RawQuery
-	if strings.Contains(query, "[[") {
+	if strings.Contains(query, markerStart) {
 		query = marker().ReplaceAllString(query, "")
 	}
 	if strings.ContainsAny(query, "[] ") || strings.ContainsAny(to.EscapedPath(), "[] ") {
@@ -220,7 +220,7 @@ func judgeLinkQuery(x evidence.Exchange, l openapi.Reference) []Judgement {
 		if len(kept) > 0 && len(kept) < len(values) && selectsSeveral(x) && slices.Contains(values, kept[0]) {
 			add("has some of the values of "+clip(name)+" only", "all values of "+name, "take all values of a repeated parameter into the link: frameworks return the first or the last one for a name")
 		}
-		if len(values) != 1 || len(kept) == 0 || slices.Contains(kept, values[0]) || strings.Contains(values[0], "[[") {
+		if len(values) != 1 || len(kept) == 0 || slices.Contains(kept, values[0]) || strings.Contains(values[0], markerStart) {
 			continue
 		}
 		const hint = "build the query of a link with the encoder of a URL library: & as %26, + as %2B, # as %23, % as %25"

@@ -189,22 +189,22 @@ func judgeTotalsOfReadings(e Evidence, plainTotal int, countsItems bool) []Judge
 		if _, place, named := totalOf(e, calls[0]); named && isInexact(e, place) {
 			continue
 		}
-		most := -1
+		largest := -1
 		for _, s := range rd.Pages {
-			most = max(most, s.Total)
+			largest = max(largest, s.Total)
 		}
 		first, last := calls[0], calls[len(calls)-1]
 		isFiltered := rd.Ended() && isFilteredCall(first)
 		switch n := countDistinct(rd.Items()); {
-		case most >= 0 && most < n:
+		case largest >= 0 && largest < n:
 			parts = append(parts, Subject{Name: callInWords(last), Label: last.Label, Expected: "at least " + strconv.Itoa(n)}.
-				failed(fmt.Sprintf("the list says that it has %s, and %d came on %s", evidence.Count(most, "item"), n, evidence.Count(len(calls), "page")), strconv.Itoa(most)).Hinting(countHint))
-		case isFiltered && n < most && most == plainTotal:
+				failed(fmt.Sprintf("the list says that it has %s, and %d came on %s", evidence.Count(largest, "item"), n, evidence.Count(len(calls), "page")), strconv.Itoa(largest)).Hinting(countHint))
+		case isFiltered && n < largest && largest == plainTotal:
 			parts = append(parts, Subject{Name: callInWords(first), Label: first.Label, Expected: strconv.Itoa(n)}.
-				failed(fmt.Sprintf("the filtered list says that it has %s, as the whole list does, and %d came on all of its pages", evidence.Count(most, "item"), n), strconv.Itoa(most)).Hinting(countHint))
-		case isFiltered && n < most && countsItems && !e.unsteady():
+				failed(fmt.Sprintf("the filtered list says that it has %s, as the whole list does, and %d came on all of its pages", evidence.Count(largest, "item"), n), strconv.Itoa(largest)).Hinting(countHint))
+		case isFiltered && n < largest && countsItems && !e.unsteady():
 			parts = append(parts, Subject{Name: callInWords(first), Label: first.Label, Expected: strconv.Itoa(n)}.
-				failed(fmt.Sprintf("the filtered list says that it has %s, and %d came on all of its pages", evidence.Count(most, "item"), n), strconv.Itoa(most)).Hinting(countHint))
+				failed(fmt.Sprintf("the filtered list says that it has %s, and %d came on all of its pages", evidence.Count(largest, "item"), n), strconv.Itoa(largest)).Hinting(countHint))
 		}
 	}
 	return parts

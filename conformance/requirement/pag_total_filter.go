@@ -88,8 +88,8 @@ func judgeTotalsOfUnions(e Evidence) []Judgement {
 				both++
 			}
 		}
-		if most := first + second - both; both > 0 && total > most {
-			s.add("totals of filters", Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: "at most " + strconv.Itoa(most)}.
+		if maxTotal := first + second - both; both > 0 && total > maxTotal {
+			s.add("totals of filters", Subject{Name: callInWords(x) + " " + place, Label: x.Label, Expected: "at most " + strconv.Itoa(maxTotal)}.
 				failed(fmt.Sprintf("%s says that it has %s, although %s has %d, %s has %d, and the two share %s", callInWords(x), evidence.Count(total, "record"), shorten(all[0].value), first,
 					shorten(all[0].or), second, evidence.Count(both, "record")), strconv.Itoa(total)).
 				Hinting("apply both values, and count records, not rows of a join: COUNT(DISTINCT id)"))

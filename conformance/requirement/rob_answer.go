@@ -28,7 +28,7 @@ func judgeDurations(e Evidence) Judgement {
 	var parts []Judgement
 	for _, role := range timedResources() {
 		var best evidence.Exchange
-		for _, label := range e.Resolve(role.With(evidence.OK)) {
+		for _, label := range e.Resolve(role.With(evidence.OK)) { // one label, or none if no operation has the role
 			best = fastest(e, label)
 		}
 		if best.Label != "" {
@@ -305,7 +305,7 @@ func soundAnswers() []Requirement {
 			Source:   RFC(9110, "6.6.1"),
 			Quote:    "An origin server with a clock (as defined in Section 5.6.7) MUST generate a Date header field in all 2xx (Successful), 3xx (Redirection), and 4xx (Client Error) responses",
 			Probe:    "The Date of the good token and info answers, and of every other answer of the node, against the clock of this machine; the claim iat of the token against the Date of its answer.",
-			Forgives: "60 s either way; up to 300 s, or no Date, is a warning (Keycloak sends none); a token that was issued earlier and is handed out again; the older Date of a copy whose Age says so; no Date of an answer to odd input, or of a 5xx. Where authorization server and API agree with each other and not with this machine, its clock may be the wrong one: inconclusive.",
+			Forgives: "60 s either way; up to 300 s, or no Date, is a warning (Keycloak sends none); a token that was issued earlier and is handed out again; the older Date of a copy whose Age says so; a missing Date in an answer to odd input or in a 5xx. Where authorization server and API agree with each other and not with this machine, its clock may be the wrong one: inconclusive.",
 			Fix:      "Keep time with NTP on every host and in every virtual machine (chronyc tracking, timedatectl), the hosts of caches and gateways too: tokens of a clock that is ahead are refused elsewhere.",
 			Breaks:   "Date is one hour ahead.",
 			Reads:    []evidence.Label{evidence.TokenEndpoint.With(evidence.OK), evidence.Info.With(evidence.OK), evidence.WholeRun}, Check: judgeClocks,

@@ -52,9 +52,13 @@ func contentGroups(e Evidence) map[string]*contentGroup {
 	document := e.exchange(evidence.Specification.With(evidence.OK)).Request.URL
 	groups := map[string]*contentGroup{}
 	for _, x := range e.Exchanges {
-		isContent := x.Status() == 200 && x.Request.Method == "GET" && isWhole(x) && len(x.Redirects) == 0 && isNodeAnswer(x) && !isTryOutURL(x.Request.URL)
+		isPlainGet := x.Request.Method == "GET" && len(x.Request.Body) == 0 && !hasUnknownField(x) && !isTryOutURL(x.Request.URL)
+		isContent := x.Status() == 200 && isWhole(x) && len(x.Redirects) == 0 && isNodeAnswer(x)
+		if !isPlainGet || !isContent {
+			continue
+		}
 		isPublic := x.Request.URL == document // the document counts with any token, and without one
-		if !isContent || !isPublic && (lacksGoodToken(x) || sendsRolelessToken(x)) || len(x.Request.Body) > 0 || hasUnknownField(x) {
+		if !isPublic && (lacksGoodToken(x) || sendsRolelessToken(x)) {
 			continue
 		}
 		caller := tokenName(x)
@@ -103,17 +107,18 @@ func judgeTurns(e Evidence, g *contentGroup) Judgement {
 		return Passed()
 	}
 	states := map[string][]state{} // by the id of the record
-	ofService := showsService(e, calls[0])
+	service := showsService(e, calls[0])
 	for _, x := range calls {
 		for id, text := range contentsOf(e, x) {
 			states[id] = append(states[id], state{x, text})
 		}
 	}
-	result := Passed() // or a warning about a number
+	result := Passed() // or the first warning about a number
 	for _, id := range slices.Sorted(maps.Keys(states)) {
-		for _, n := range []normalizer{{service: ofService}, {service: ofService, numbers: true}} {
+		for _, n := range []normalizer{{service: service}, {service: service, numbers: true}} {
 			t := turnsOf(states[id], n)
-			if t.returns < minReturns || !turnsInOneManner(states[id], n) || n.numbers && result.Outcome != Pass {
+			hasWarning := n.numbers && result.Outcome != Pass
+			if t.returns < minReturns || !turnsWithSameFields(states[id], n) || hasWarning {
 				continue
 			}
 			want, got := t.describe(id)
@@ -128,20 +133,20 @@ func judgeTurns(e Evidence, g *contentGroup) Judgement {
 	return result
 }
 
-// turnsInOneManner reports whether calls with the same idle header fields return to an earlier state.
-func turnsInOneManner(states []state, n normalizer) bool {
-	manners := map[string][]state{}
+// turnsWithSameFields reports whether the calls with one set of idle header fields return to an earlier state.
+func turnsWithSameFields(states []state, n normalizer) bool {
+	byFields := map[string][]state{}
 	for _, s := range states {
 		var names []string
 		for _, field := range idleFields(s.call) {
 			name, _, _ := strings.Cut(field, ":")
 			names = append(names, name)
 		}
-		manner := strings.Join(names, " ")
-		manners[manner] = append(manners[manner], s)
+		fields := strings.Join(names, " ")
+		byFields[fields] = append(byFields[fields], s)
 	}
-	for _, same := range manners {
-		if turnsOf(same, n).returns > 0 {
+	for _, group := range byFields {
+		if turnsOf(group, n).returns > 0 {
 			return true
 		}
 	}
@@ -218,7 +223,8 @@ func (t turns) describe(id string) (want Subject, got string) {
 // had, before and after it.
 func judgeSelection(e Evidence, plain []evidence.Exchange, x evidence.Exchange) Judgement {
 	usual, errUsual := e.jsonText(plain[0])
-	if mediaType(x) != mediaType(plain[0]) || bytes.Equal(x.Response.Body, plain[0].Response.Body) || errUsual != nil || len(usual) > maxContent {
+	isComparable := mediaType(x) == mediaType(plain[0]) && errUsual == nil && len(usual) <= maxContent
+	if !isComparable || bytes.Equal(x.Response.Body, plain[0].Response.Body) {
 		return Passed(x.Label)
 	}
 	want, fields := expect(x, "the content of the call without these fields"), strings.Join(idleFields(x), " and ")
@@ -232,16 +238,17 @@ func judgeSelection(e Evidence, plain []evidence.Exchange, x evidence.Exchange) 
 		return Passed(x.Label)
 	}
 	n := normalizer{service: showsService(e, x)}
-	form, other := n.formOf(usual), n.formOf(text)
+	usualForm, form := n.formOf(usual), n.formOf(text)
 	isUsual := func(p evidence.Exchange) bool {
 		text, err := e.jsonText(p)
-		return err == nil && n.formOf(text) == form
+		return err == nil && n.formOf(text) == usualForm
 	}
-	if form == "" || other == "" || form == other || selects(x, plain[0]) || slices.ContainsFunc(plain, func(p evidence.Exchange) bool { return !isUsual(p) }) {
+	isSame := usualForm == "" || form == "" || usualForm == form // or cannot be compared
+	if isSame || selects(x, plain[0]) || slices.ContainsFunc(plain, func(p evidence.Exchange) bool { return !isUsual(p) }) {
 		return Passed(x.Label)
 	}
-	member, one, another := firstDifference(usual, text)
-	return want.failed("the call with "+fields+" has another content than all plain calls of the URL, before and after it", clip(member+": "+another+" instead of "+one)).
+	member, expected, got := firstDifference(usual, text)
+	return want.failed("the call with "+fields+" has another content than all plain calls of the URL, before and after it", clip(member+": "+got+" instead of "+expected)).
 		Hinting("choose the data by the URL, the caller and the fields that Vary names alone; compress and cut only the bytes that are sent, after the data was chosen").Seen(plain[0].Label)
 }
 
@@ -328,14 +335,18 @@ func (n *normalizer) append(out []byte, value any, depth int) []byte {
 	return fmt.Append(out, value)
 }
 
-// leavesOut reports whether a member is about the instance that answered or, if service is set, about the state of the service.
+// leavesOut reports whether a member is about the instance that answered or, if service is set, about the state of the service: a text with such a name and,
+// if service is set, also a flag with such a name or any date with a time.
 func (n *normalizer) leavesOut(name string, value any) bool {
 	text, isText := value.(string)
 	_, isFlag := value.(bool)
 	if n.service && isMoment(text) {
 		return true
 	}
-	return (isText || isFlag && n.service) && n.about != nil && n.about.MatchString(name)
+	if !isText && !(isFlag && n.service) {
+		return false
+	}
+	return n.about != nil && n.about.MatchString(name)
 }
 
 // isMoment reports whether a text is a date with a time.

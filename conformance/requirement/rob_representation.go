@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/rin-network/rin/conformance/evidence"
+	"github.com/rin-network/rin/conformance/evidence/redact"
 )
 
 // representations returns ROB-08: HEAD, validators and 304 agree with the GET of a resource.
@@ -111,7 +112,7 @@ func isWhole(x evidence.Exchange) bool {
 }
 
 // markerStart begins the markers that replace secrets in the evidence.
-const markerStart = "[["
+const markerStart = redact.MarkerStart
 
 // differ reports whether two contents are different. A text with a marker in only one of them does not count, because the text itself may be the same. JSON
 // differs from other media types.

@@ -93,8 +93,8 @@ func differenceInLanguages(a, b []byte, renewed renewals, announced func(name st
 	}
 	object, _ := one.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		there, _ := other.(map[string]any)
-		if path, _, _ := differingData(map[string]any{name: object[name]}, map[string]any{name: there[name]}, "$"); path != "" && announced(name) {
+		counterpart, _ := other.(map[string]any)
+		if path, _, _ := differingData(map[string]any{name: object[name]}, map[string]any{name: counterpart[name]}, "$"); path != "" && announced(name) {
 			delete(object, name)
 		}
 	}
@@ -137,8 +137,8 @@ func differingData(a, b any, at string) (member, before, now string) {
 		for _, element := range a { // elements are matched by id, because another language may have another order, or fewer texts
 			object, _ := element.(map[string]any)
 			i := slices.IndexFunc(list, func(v any) bool {
-				there, _ := v.(map[string]any)
-				return object["id"] != nil && there["id"] == object["id"]
+				counterpart, _ := v.(map[string]any)
+				return object["id"] != nil && counterpart["id"] == object["id"]
 			})
 			if i < 0 {
 				continue

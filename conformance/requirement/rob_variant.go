@@ -217,7 +217,7 @@ func judgeRange(e Evidence, r evidence.Resource, x evidence.Exchange) Judgement 
 		return Passed(x.Label)
 	}
 	piece := fullAnswer.Response.Body[from : to+1]
-	hidden := bytes.Contains(fullAnswer.Response.Body, []byte("[[")) // a marker of the redactor has another length than the text that it replaces
+	hidden := bytes.Contains(fullAnswer.Response.Body, []byte(markerStart)) // a marker of the redactor has another length than the text that it replaces
 	want := expect(x, "206 with that part, or 200 with the whole content")
 	switch {
 	case serverError(x) && x.Attempts > 1:

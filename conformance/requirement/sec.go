@@ -274,7 +274,7 @@ const maxLeaks = 1000
 func leaksOf(markers *regexp.Regexp, x evidence.Exchange) []leak {
 	var out []leak
 	search := func(place string, text []byte) {
-		if !bytes.Contains(text, []byte("[[")) {
+		if !bytes.Contains(text, []byte(markerStart)) {
 			return
 		}
 		for _, m := range markers.FindAllSubmatch(text, maxLeaks) {

@@ -152,7 +152,7 @@ func pathFaults(d *openapi.Document, version string) []Subject {
 // judgeReferences is the check of SPC-04.
 func judgeReferences(e Evidence) Judgement {
 	var dangling []Subject
-	external := foreignRefs(e.Document)
+	external := externalRefs(e.Document)
 	for _, ref := range e.Spec.Refs() {
 		switch {
 		case ref.Resolves:
@@ -197,9 +197,9 @@ func deadReference(e Evidence, target string) string {
 	return unreachablePlace(e, target)
 }
 
-// foreignRefs returns the references to other documents that [openapi.Guard] removed. $schema and its like also name other documents, but no client needs
+// externalRefs returns the references to other documents that [openapi.Guard] removed. $schema and its like also name other documents, but no client needs
 // to read those.
-func foreignRefs(d *evidence.Document) []Subject {
+func externalRefs(d *evidence.Document) []Subject {
 	if d == nil {
 		return nil
 	}
@@ -282,7 +282,7 @@ func hasUnknownParameters(e Evidence, o openapi.Operation) bool {
 	hidesParameter := func(pointer string) bool {
 		return pointer == item+"/$ref" || slices.ContainsFunc(places, func(p string) bool {
 			rest, below := strings.CutPrefix(pointer, p)
-			return below && strings.Count(rest, "/") <= 1
+			return below && strings.Count(rest, "/") <= 1 // the parameter 0, or 0/$ref, but nothing in its schema
 		})
 	}
 	for _, ref := range e.Spec.Refs() {

@@ -133,7 +133,7 @@ func withoutEvidence(check func(x evidence.Exchange) Judgement) func(Evidence, e
 func sendsNoAuthentication(x evidence.Exchange) bool {
 	c := x.Label.Case()
 	hasCookie := len(evidence.Values(x.Request.Header, "Cookie")) > 0
-	hasSecretInURL := strings.Contains(x.Request.URL, "[[") // a redacted value
+	hasSecretInURL := strings.Contains(x.Request.URL, markerStart) // a redacted value
 	hasProxyHeader := c == "identity-headers" || x.Family == evidence.HeaderDetours ||
 		slices.ContainsFunc(identityHeaders(), func(h identityHeader) bool { return h.c == c })
 	return !sendsCredentials(x) && !hasCookie && !hasSecretInURL && !hasProxyHeader
@@ -143,7 +143,7 @@ func sendsNoAuthentication(x evidence.Exchange) bool {
 // judges; values that are not a b64token, because the node may call the request invalid; and tokens that lack only the role.
 func sendsToken(x evidence.Exchange) bool {
 	scheme, token, _ := strings.Cut(strings.Join(evidence.Values(x.Request.Header, "Authorization"), ","), " ")
-	isRedacted := strings.HasPrefix(token, "[[") && !strings.Contains(token, ",")
+	isRedacted := strings.HasPrefix(token, markerStart) && !strings.Contains(token, ",")
 	return scheme == "Bearer" && (isRedacted || isB64Token(token)) && !sendsRolelessToken(x)
 }
 

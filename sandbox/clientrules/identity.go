@@ -143,7 +143,8 @@ func canonical(query string, keeps func(name string) bool) string {
 	var parameters []string
 	for part := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(part, "=")
-		if name = journal.DecodePart(name); part != "" && keeps(name) && !strings.HasPrefix(value, "***") {
+		name = journal.DecodePart(name)
+		if part != "" && keeps(name) && !strings.HasPrefix(value, "***") {
 			parameters = append(parameters, url.QueryEscape(name)+"="+url.QueryEscape(journal.DecodePart(value)))
 		}
 	}
@@ -191,9 +192,9 @@ func follows(before, e *request) bool {
 	return !e.Time.Before(before.Ended) && e.Number > before.Number && (e.Earliest == 0 || before.Number < e.Earliest)
 }
 
-// after reports whether e may be a reaction to the answer to before. Of two requests that overlap, neither comes after the other. In a concurrent
+// mayReact reports whether e may be a reaction to the answer to before. Of two requests that overlap, neither comes after the other. In a concurrent
 // program, another worker may still send a request that it chose before the answer arrived.
-func after(before, e *request) bool {
+func mayReact(before, e *request) bool {
 	if !follows(before, e) {
 		return false
 	}
@@ -202,13 +203,13 @@ func after(before, e *request) bool {
 
 // reactions returns the requests that came after e.
 func (all requests) reactions(e *request) requests {
-	return all.filter(func(later *request) bool { return after(e, later) })
+	return all.filter(func(later *request) bool { return mayReact(e, later) })
 }
 
 // firstAfter returns the first of the requests that came after e; nil without one.
 func (all requests) firstAfter(e *request) *request {
 	for _, later := range all {
-		if after(e, later) {
+		if mayReact(e, later) {
 			return later
 		}
 	}

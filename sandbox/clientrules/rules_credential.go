@@ -41,28 +41,33 @@ func anonymousCalls(all history) []Sighting {
 	isAnonymous := func(e *request) bool {
 		return isAPI(e) && e.Status == 401 && e.Authorization.Fields == 0 && len(e.Exposed) == 0 && !strings.Contains(e.Accept, "text/html")
 	}
-	lastAuthorized := map[int]int{} // by resource: the index of the last call with credentials
-	type place struct {
+	type listOrigin struct {
 		list   int
 		origin string
 	}
-	trusted, read := map[place]bool{}, map[int]bool{} // the origins of each list that got a token, and the lists that were read with one
+	lastAuthorized := map[int]int{}           // by resource: the index of the last call with credentials
+	listsWithToken := map[int]bool{}          // lists that were read with a token
+	originsWithToken := map[listOrigin]bool{} // origins that got a token in a call of this list
 	for i, e := range all.requests {
 		if e.Authorization.Fields > 0 {
 			lastAuthorized[e.resource] = i
 			if isAPI(e) {
-				trusted[place{e.list, e.Origin}], read[e.list] = true, true
+				listsWithToken[e.list], originsWithToken[listOrigin{e.list, e.Origin}] = true, true
 			}
 		}
 	}
 	var seen []Sighting
 	targets := map[string]bool{} // of redirects, without a query
+	isRepeatedWithToken := func(i int, e *request) bool { return lastAuthorized[e.resource] > i }
+	isOnOtherHost := func(e *request) bool {
+		return listsWithToken[e.list] && !originsWithToken[listOrigin{e.list, e.Origin}]
+	}
 	for i, e := range all.requests {
 		if to, _, _ := strings.Cut(e.Location, "?"); e.Status >= 300 && e.Status < 400 {
 			targets[to] = true
 		}
 		// The cheap conditions come first, because most requests have a token.
-		if isAnonymous(e) && lastAuthorized[e.resource] <= i && !targets[e.Origin+e.Path] && (!read[e.list] || trusted[place{e.list, e.Origin}]) {
+		if isAnonymous(e) && !isRepeatedWithToken(i, e) && !targets[e.Origin+e.Path] && !isOnOtherHost(e) {
 			seen = append(seen, Sighting{requestLine(e) + " had no token", []*request{e}})
 		}
 	}
@@ -187,7 +192,7 @@ func misplacedSecrets(all history) []Sighting {
 	})(all)
 }
 
-// followedRedirects finds tokens that the client sent to the target of a redirect.
+// followedRedirects finds tokens that the client sent to the target of a redirect on another origin.
 func followedRedirects(all history) []Sighting {
 	type redirect struct{ to, print string } // print is the fingerprint of the token
 	pending := map[redirect]*request{}
@@ -196,13 +201,14 @@ func followedRedirects(all history) []Sighting {
 		if e.Authorization.Print == "" {
 			continue
 		}
-		if len(pending) > 0 {
+		if len(pending) > 0 { // most histories have no redirect, and need no key for each request
 			if from, ok := pending[redirect{e.Origin + e.Path, e.Authorization.Print}]; ok && follows(from, e) {
 				seen = append(seen, Sighting{"the token followed a redirect from " + from.Origin + from.Path + " to " + e.Origin, []*request{from, e}})
 			}
 		}
 		to, _, _ := strings.Cut(e.Location, "?")
-		if e.Status >= 300 && e.Status < 400 && strings.Contains(to, "://") && !strings.HasPrefix(to, e.Origin+"/") {
+		leavesOrigin := strings.Contains(to, "://") && !strings.HasPrefix(to, e.Origin+"/")
+		if e.Status >= 300 && e.Status < 400 && leavesOrigin {
 			pending[redirect{to, e.Authorization.Print}] = e
 		}
 	}

@@ -163,7 +163,7 @@ func tokensOfWorkers(all history) []Sighting {
 			if e.Status == 401 {
 				break
 			}
-			if e.Operation == journal.Token && e.Issued != nil && uses[e.Issued.Print] > 0 && (len(together) == 0 || !after(together[0], e)) {
+			if e.Operation == journal.Token && e.Issued != nil && uses[e.Issued.Print] > 0 && (len(together) == 0 || !mayReact(together[0], e)) {
 				together = append(together, e)
 			}
 		}

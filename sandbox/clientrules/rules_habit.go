@@ -218,7 +218,8 @@ func isTagList(text string) bool {
 		}
 		opened, isOpened := strings.CutPrefix(strings.TrimPrefix(text, "W/"), `"`)
 		_, rest, isClosed := strings.Cut(opened, `"`)
-		if text = strings.TrimLeft(rest, " \t"); !isOpened || !isClosed || text != "" && text[0] != ',' {
+		text = strings.TrimLeft(rest, " \t")
+		if !isOpened || !isClosed || text != "" && text[0] != ',' {
 			return false
 		}
 	}

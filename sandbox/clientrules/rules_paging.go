@@ -211,7 +211,7 @@ func overruns(all history) []Sighting {
 			next := walk[i+1]
 			// A deviation may have hidden the end of the list from the client.
 			ended := isServedPage(e) && !e.Page.Next && len(e.Deviations) == 0
-			if ended && isServed(next) && isPastEnd(next) && after(e, next) {
+			if ended && isServed(next) && isPastEnd(next) && mayReact(e, next) {
 				seen = append(seen, Sighting{requestLine(next) + " is past the end; the page before it had no rel=\"next\"", []*request{next, e}})
 			}
 		}
@@ -234,7 +234,7 @@ func endlessReads(all history) []Sighting {
 
 // bringsNothingNew reports whether a page repeats the page before it.
 func bringsNothingNew(before, e *request) bool {
-	if !after(before, e) {
+	if !mayReact(before, e) {
 		return false
 	}
 	if isPastEnd(e) {
@@ -330,7 +330,7 @@ func (walk requests) isRestartedBy(e *request) bool {
 		return false
 	}
 	last := walk[len(walk)-1]
-	return isFirstPage(e) && !isFirstPage(last) && after(last, e) && walk.hasServedFirstPage()
+	return isFirstPage(e) && !isFirstPage(last) && mayReact(last, e) && walk.hasServedFirstPage()
 }
 
 // hasServedFirstPage reports whether the first page is among the pages that the client got. Pages that are read in parallel come in any order.

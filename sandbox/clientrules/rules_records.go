@@ -158,7 +158,7 @@ func refusedTokens(all history) []Sighting {
 			case isTokenRefused(e) && issued[e.Authorization.Print] != nil:
 				grant := issued[e.Authorization.Print]
 				delete(issued, e.Authorization.Print)
-				if len(refused) == 0 || after(refused[len(refused)-1], grant) {
+				if len(refused) == 0 || mayReact(refused[len(refused)-1], grant) {
 					refused, run = append(refused, e), append(run, grant, e)
 				}
 			}

@@ -183,7 +183,7 @@ func earlyRetries(all history) []Sighting {
 			switch early := e.Time.Before(at.Add(-tolerance)); {
 			case !early:
 				before = nil
-			case after(before, e) && mayKnow(before, e) || follows(before, e) && before.subject == e.subject && (served[e.subject] == 1 || all.isOnlyRepeat(before, e, at)): // only one worker sends this request
+			case mayReact(before, e) && mayKnow(before, e) || follows(before, e) && before.subject == e.subject && (served[e.subject] == 1 || all.isOnlyRepeat(before, e, at)): // only one worker sends this request
 				came := "was repeated"
 				if before.subject != e.subject {
 					came = "was followed by " + requestLine(e)
@@ -260,7 +260,7 @@ func (all requests) chain() requests {
 	chain := all[:1:1]
 	for _, e := range all[1:] {
 		last := chain[len(chain)-1]
-		if after(last, e) || last.Peer == e.Peer && follows(last, e) {
+		if mayReact(last, e) || last.Peer == e.Peer && follows(last, e) {
 			chain = append(chain, e)
 		}
 	}

@@ -85,7 +85,7 @@ func (r *reader) issuers(v value, n *node) {
 		r.require(item, e.Issuer, "issuer", expected)
 		r.require(item, e.JWKS, "jwks", expectedKeys)
 		r.requireUnique(lines, item, "an issuer", c.Issuer)
-		if len(r.faults) == faults {
+		if len(r.faults) == faults { // the keys of an incomplete entry are not fetched: the check of them needs all of it
 			c.JWKS = r.keys(e.JWKS, c)
 		}
 		issuers = append(issuers, c)

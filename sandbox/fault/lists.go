@@ -179,7 +179,7 @@ type pagingWords struct{ page, size, items, total, pages, next, previous string 
 
 // paginateInWords makes a wrap that serves the list in numbered pages, in an envelope, under these names.
 func paginateInWords(words pagingWords) wrap {
-	const usual, most = 10, 50
+	const defaultSize, maxSize = 10, 50
 	unpaged := func(q url.Values) {
 		for _, name := range []string{words.page, words.size, "page[page]", "page[size]"} {
 			q.Del(name)
@@ -188,11 +188,11 @@ func paginateInWords(words pagingWords) wrap {
 	return both(
 		interceptIf(isRead, func(node http.Handler, env Env, w http.ResponseWriter, r *http.Request) {
 			q := r.URL.Query()
-			number, size := numberOr(q.Get(words.page), 1), numberOr(q.Get(words.size), usual)
+			number, size := numberOr(q.Get(words.page), 1), numberOr(q.Get(words.size), defaultSize)
 			a := capture(node, withQuery(r, unpaged))
 			a.env = env
 			switch {
-			case a.ok() && (number < 1 || number > 100_000 || size < 1 || size > most):
+			case a.ok() && (number < 1 || number > 100_000 || size < 1 || size > maxSize):
 				problem(http.StatusBadRequest, words.page+" or "+words.size+" is out of bounds")(a)
 			case a.ok():
 				all := a.items()
@@ -212,10 +212,10 @@ func paginateInWords(words pagingWords) wrap {
 			a.send(w, r)
 		}, List),
 		editDocument(func(d apiDocument) {
-			parameter := func(name string, most, usual int) map[string]any {
-				return map[string]any{"name": name, "in": "query", "schema": schema{"type": "integer", "minimum": 1, "maximum": most, "default": usual}}
+			parameter := func(name string, maximum, defaultValue int) map[string]any {
+				return map[string]any{"name": name, "in": "query", "schema": schema{"type": "integer", "minimum": 1, "maximum": maximum, "default": defaultValue}}
 			}
-			replacePaging(d, parameter(words.page, 100_000, 1), parameter(words.size, most, usual))
+			replacePaging(d, parameter(words.page, 100_000, 1), parameter(words.size, maxSize, defaultSize))
 			link := schema{"type": "string", "nullable": true}
 			for _, described := range member(d.list(), "responses", "200", "content") {
 				if media, ok := described.(map[string]any); ok {

@@ -174,20 +174,20 @@ func deliveryScenarios() []Scenario {
 				}
 				a.Body = a.Body[:len(a.Body)/2]
 				return true
-			}, shorten),
+			}, sendShortened),
 		},
 		{
 			Name: "connection-cut", Times: 1, Strikes: dataKinds(), Also: openKinds(),
 			Does:   "The connection ends in the middle of the first good answer, before its Content-Length is reached.",
 			Why:    "Mobile networks, firewalls and restarts of a proxy end connections.",
 			Client: "Notices that bytes are missing, uses nothing of the answer, not even its ETag, and repeats the request, or stops and reports it.", MayStop: true,
-			begin: spoilBySending(func(a *answer) bool { return len(a.Body) >= 2 }, cut),
+			begin: spoilBySending(func(a *answer) bool { return len(a.Body) >= 2 }, sendHalf),
 		},
 	}
 }
 
-// shorten sends a changed answer with the ETag of the unchanged one.
-func shorten(a *answer, w http.ResponseWriter, r *http.Request) {
+// sendShortened sends a shortened answer with the ETag of the complete one.
+func sendShortened(a *answer, w http.ResponseWriter, r *http.Request) {
 	a.keepTag(r)
 	a.set("Content-Length", strconv.Itoa(len(a.Body)))
 	a.start(w)
@@ -210,8 +210,8 @@ func (a *answer) keepTag(r *http.Request) {
 	}
 }
 
-// cut sends half of an answer and ends the connection.
-func cut(a *answer, w http.ResponseWriter, r *http.Request) {
+// sendHalf sends half of an answer and ends the connection.
+func sendHalf(a *answer, w http.ResponseWriter, r *http.Request) {
 	a.keepTag(r)
 	a.set("Content-Length", strconv.Itoa(len(a.Body)))
 	a.start(w)

@@ -246,8 +246,11 @@ func (a *API) addPaging(found *paging, k pageParameter, name, at string) {
 		found.offset = k
 	case "page[number]", "page[page]", "page", "pagenumber", "pageno", "pageindex", "p":
 		found.number = k
-		isDefault, isMinimum := intOr(schema["default"], 1) == 0, intOr(schema["minimum"], 1) == 0
-		if isDefault || isMinimum && schema["default"] == nil {
+		first := schema["default"] // a default is the first page; without one the minimum is
+		if first == nil {
+			first = schema["minimum"]
+		}
+		if intOr(first, 1) == 0 {
 			found.first = 0
 		}
 	}

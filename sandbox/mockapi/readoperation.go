@@ -112,9 +112,9 @@ func (r ReadOperation) Segments() []string { return strings.Split(strings.Trim(r
 // ListAbove returns the list whose ids are values for the parameter in a segment of the path; ok is false without one.
 func (r ReadOperation) ListAbove(segment int) (list ReadOperation, ok bool) {
 	resource := r.o.resource
-	offset := len(resource.segments) - len(r.Segments())
+	serverSegments := len(resource.segments) - len(r.Segments()) // those of the server's URL, before the path template
 	for _, detail := range resource.above {
-		if len(detail.segments) == offset+segment+1 {
+		if len(detail.segments) == serverSegments+segment+1 {
 			o := detail.parent.operation
 			return ReadOperation{Path: o.Path, Operation: "GET " + o.Path, api: r.api, o: o}, true
 		}

@@ -61,7 +61,7 @@ func (a *API) Serves(s Space, path string) bool {
 
 // SimilarPaths returns up to three paths of the API that share the longest beginning with an unknown path, for a hint.
 func (a *API) SimilarPaths(s Space, path string) []string {
-	const most = 3
+	const limit = 3
 	best, found := 0, []string(nil)
 	for _, r := range a.all {
 		at := s.Base + r.path
@@ -72,7 +72,7 @@ func (a *API) SimilarPaths(s Space, path string) []string {
 		if n > best {
 			best, found = n, nil
 		}
-		if n == best && len(found) < most {
+		if n == best && len(found) < limit {
 			found = append(found, at)
 		}
 	}

@@ -371,10 +371,10 @@ func isNamed(relations []string, names ...string) bool {
 
 // eachLink visits the links of an answer: the text of the link, its target and its relations.
 func eachLink(header http.Header, visit func(link, target string, relations []string)) {
-	const most = 100
+	const limit = 100
 	links := 0
 	for _, field := range header.Values("Link") {
-		for field != "" && links < most {
+		for field != "" && links < limit {
 			links++
 			_, rest, found := strings.Cut(field, "<")
 			target, after, closed := strings.Cut(rest, ">")

@@ -192,7 +192,7 @@ func isLastPage(header http.Header) bool {
 func (w *Walk) bases(o openapi.Operation) []probe.Base {
 	d := w.nodeDocument()
 	list, _ := w.list()
-	if d.base.Prefix != "" && d.node.Together(o, list) {
+	if d.base.Prefix != "" && d.node.SameServers(o, list) {
 		return []probe.Base{d.base}
 	}
 	return d.node.Bases(o)

@@ -66,10 +66,10 @@ func (t *tree) each(visit func(i uint32, depth int), skip func(uint32) bool) {
 }
 
 // foldFrom folds everything from a depth on, and unfolds the rest.
-func (t *tree) foldFrom(depth int) {
+func (t *tree) foldFrom(first int) {
 	clear(t.folded)
-	t.each(func(i uint32, at int) {
-		if at >= depth && t.descendants[i] > 0 {
+	t.each(func(i uint32, depth int) {
+		if depth >= first && t.descendants[i] > 0 {
 			t.fold(i, true)
 		}
 	}, func(uint32) bool { return false })
@@ -114,7 +114,8 @@ func (t *tree) toggle(row int) int {
 	return t.setFolded(row, t.descendants[i] == 0 || !t.isFolded(i))
 }
 
-// toggleAll unfolds everything or, if nothing is folded, folds all but the root. It returns the new row of the value in a row.
+// toggleAll unfolds everything or, if nothing is folded, folds all but the root. It returns the row that the value in the given row then
+// has.
 func (t *tree) toggleAll(row int) int {
 	i := t.rows[row]
 	if len(t.rows) < len(t.nodes) {
@@ -213,11 +214,11 @@ func (t *tree) row(row, limit int, theme Theme, secrets Secrets) []span {
 	if depth > maxIndent {
 		out = append(out, muted(fmt.Sprintf("(%d deep) ", depth)))
 	}
-	at := n.offset()
+	start := n.offset()
 	if n.isMember() {
-		out = append(out, t.quoted(at, limit, theme.Name, theme, secrets)...)
+		out = append(out, t.quoted(start, limit, theme.Name, theme, secrets)...)
 		out = append(out, span{text: ": ", style: theme.Muted})
-		at = memberValue(t.doc, at)
+		start = memberValue(t.doc, start)
 	} else if index := t.itemIndex(row); index >= 0 {
 		out = append(out, muted(fmt.Sprintf("%d: ", index)))
 	}
@@ -227,11 +228,11 @@ func (t *tree) row(row, limit int, theme Theme, secrets Secrets) []span {
 	case arrayKind:
 		return append(out, t.container(i, "[", "]", "item", theme)...)
 	case textKind:
-		return append(out, t.quoted(at, limit, theme.Text, theme, secrets)...)
+		return append(out, t.quoted(start, limit, theme.Text, theme, secrets)...)
 	case numberKind:
-		return append(out, t.bare(at, limit, theme.Number, theme, secrets)...)
+		return append(out, t.bare(start, limit, theme.Number, theme, secrets)...)
 	}
-	return append(out, t.bare(at, limit, theme.Word, theme, secrets)...)
+	return append(out, t.bare(start, limit, theme.Word, theme, secrets)...)
 }
 
 // sign shows whether a value is folded.
@@ -256,25 +257,25 @@ func (t *tree) container(i uint32, begin, end, what string, theme Theme) []span 
 	return []span{{text: begin, style: theme.Key}, {text: " " + evidence.Count(t.countMembers(i), what), style: theme.Muted}}
 }
 
-// quoted draws a string with its quotation marks, up to limit bytes.
-func (t *tree) quoted(at, limit int, style lipgloss.Style, theme Theme, secrets Secrets) []span {
-	end := at + 1
-	for end < len(t.doc) && t.doc[end] != '"' && end-at <= limit+longestMarker {
+// quoted draws a string with its quotation marks, up to limit bytes. It reads on as far as a marker of a redacted secret may reach, so that it cuts none.
+func (t *tree) quoted(start, limit int, style lipgloss.Style, theme Theme, secrets Secrets) []span {
+	end := start + 1
+	for end < len(t.doc) && t.doc[end] != '"' && end-start <= limit+longestMarker {
 		if t.doc[end] == '\\' {
 			end++
 		}
 		end++
 	}
-	return t.scalar(at, min(end+1, len(t.doc)), limit, style, theme, secrets)
+	return t.scalar(start, min(end+1, len(t.doc)), limit, style, theme, secrets)
 }
 
 // bare draws a number, true, false or null, up to limit bytes.
-func (t *tree) bare(at, limit int, style lipgloss.Style, theme Theme, secrets Secrets) []span {
-	end := at
-	for end < len(t.doc) && end-at <= limit && strings.IndexByte(" \t\r\n,]}", t.doc[end]) < 0 {
+func (t *tree) bare(start, limit int, style lipgloss.Style, theme Theme, secrets Secrets) []span {
+	end := start
+	for end < len(t.doc) && end-start <= limit && strings.IndexByte(" \t\r\n,]}", t.doc[end]) < 0 {
 		end++
 	}
-	return t.scalar(at, end, limit, style, theme, secrets)
+	return t.scalar(start, end, limit, style, theme, secrets)
 }
 
 // scalar draws the bytes of a value, up to limit.

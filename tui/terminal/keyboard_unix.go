@@ -58,7 +58,7 @@ func (k *Keyboard) query(out io.Writer, wait time.Duration) error {
 	return nil
 }
 
-// wait waits for input; with a negative limit, it waits for ever. ready is false when the time is up.
+// wait waits for input; with a negative limit, it waits for ever. ready is false when the time is up. After Close, wait returns [io.EOF].
 func (k *Keyboard) wait(limit time.Duration) (ready bool, err error) {
 	until := time.Now().Add(limit)
 	for {
@@ -96,7 +96,8 @@ func (k *Keyboard) Read(into []byte) (int, error) {
 			continue
 		}
 		n, err := k.file.Read(into)
-		if k.typed = k.answers.feed(into[:n]); err != nil && len(k.typed) == 0 {
+		k.typed = k.answers.feed(into[:n])
+		if err != nil && len(k.typed) == 0 {
 			return 0, err
 		}
 	}

@@ -44,7 +44,7 @@ func (r *Redactor) Finder() *Finder {
 }
 
 func (f *Finder) learn(name, value string) {
-	if len(value) < ShortSecret || len(value) > maxFormedLength || strings.Contains(value, "[[") {
+	if len(value) < ShortSecret || len(value) > maxFormedLength || strings.Contains(value, MarkerStart) {
 		return
 	}
 	if r := f.redactor; !r.learn(name, value, &r.matched, maxFormed) {
@@ -62,7 +62,7 @@ func (f *Finder) Rest(text string) string {
 	}
 	text = f.forms.word.ReplaceAllStringFunc(text, func(w string) string {
 		if name, ok := f.over[w]; ok {
-			return "[[" + name + ":too-many]]"
+			return MarkerStart + name + ":too-many]]"
 		}
 		return w
 	})

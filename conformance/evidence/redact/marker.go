@@ -11,6 +11,9 @@ import (
 	"strings"
 )
 
+// MarkerStart begins each marker. Data may contain it, too; see [HasMarker].
+const MarkerStart = "[["
+
 // The forms that a marker names.
 const (
 	FormPlain   = "plain"
@@ -35,7 +38,7 @@ type Piece struct {
 
 // Split cuts a text at its markers.
 func Split(text string) []Piece {
-	if !strings.Contains(text, "[[") {
+	if !strings.Contains(text, MarkerStart) {
 		return []Piece{{Text: text}}
 	}
 	var pieces []Piece
@@ -59,12 +62,12 @@ const maxMarker = 256
 
 // HasMarker reports whether a text holds a marker. Data may have double brackets, too.
 func HasMarker(text []byte) bool {
-	if !bytes.Contains(text, []byte("[[")) {
+	if !bytes.Contains(text, []byte(MarkerStart)) {
 		return false // most texts have no brackets
 	}
 	marker := regexp.MustCompile(`^\[\[[A-Za-z0-9_.-]+:[0-9a-f]{8}:[a-z0-9]+\]\]`)
 	for {
-		i := bytes.Index(text, []byte("[["))
+		i := bytes.Index(text, []byte(MarkerStart))
 		if i < 0 {
 			return false
 		}

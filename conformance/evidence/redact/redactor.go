@@ -184,7 +184,7 @@ func replace(s string, hits []hit) string {
 }
 
 func (s *secret) marker(form string) string {
-	return "[[" + s.name + ":" + s.fingerprint + ":" + form + "]]"
+	return MarkerStart + s.name + ":" + s.fingerprint + ":" + form + "]]"
 }
 
 func markerName(name string) string {

@@ -150,7 +150,7 @@ func (s *search) scan(text string, found func(hit)) {
 // outsideMarkers drops hits inside a marker of a known secret, because a text may be redacted twice. Hits inside unknown markers
 // stay, since a node could hide a secret inside an invented marker.
 func (s *search) outsideMarkers(text string, hits []hit) []hit {
-	if !strings.Contains(text, "[[") {
+	if !strings.Contains(text, MarkerStart) {
 		return hits
 	}
 	var inside []hit

@@ -53,7 +53,8 @@ func (a *annotation) findSchema(method string) (pointer string, ok bool) {
 		return a.skip("not JSON: the answer is %s", sent)
 	case !covered:
 		// JSON under a wrong media type is still judged, if its schema is clear.
-		if media, ok = onlyJSON(response); !ok || isJSON(sent) || !a.looksLikeJSON() {
+		media, ok = onlyJSON(response)
+		if !ok || isJSON(sent) || !a.looksLikeJSON() {
 			return a.skip("not JSON as described: the answer is %s", mediaText(sent))
 		}
 	}

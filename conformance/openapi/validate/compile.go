@@ -46,7 +46,7 @@ func compile(t openapi.Translation) (c *compiledSchema, err error) {
 		config.WithFormatAssertions(), config.WithRegexEngine(patternEngine), config.WithCustomFormat("date-time", dateTime(dateTimeForm())),
 	}
 	for name, bits := range map[string]uint{"int32": 31, "int64": 63} { // the JSON Schema library knows the other formats
-		options = append(options, config.WithCustomFormat(name, within(bits)))
+		options = append(options, config.WithCustomFormat(name, integerRange(bits)))
 	}
 	compiler := helpers.NewCompilerWithOptions(config.NewValidationOptions(options...))
 	compiler.UseLoader(refusingLoader{})
@@ -97,8 +97,8 @@ func dateTime(form *regexp.Regexp) func(any) error {
 	}
 }
 
-// within refuses integers below -2^bits, and those of 2^bits or more. It accepts all other values, which the keyword type judges.
-func within(bits uint) func(any) error {
+// integerRange returns a check that refuses integers below -2^bits, and those of 2^bits or more. It accepts all other values, which the keyword type judges.
+func integerRange(bits uint) func(any) error {
 	return func(value any) error {
 		n, ok := value.(json.Number)
 		if !ok {

@@ -29,39 +29,40 @@ type difference struct {
 // describe turns the library's error at one value into differences.
 func (c *compiledSchema) describe(err *jsonschema.ValidationError) []difference {
 	at := append([]string{}, err.InstanceLocation...)
-	one := func(k evidence.FindingKind, expected, got string) []difference {
+	single := func(k evidence.FindingKind, expected, got string) []difference {
 		return []difference{{Finding: evidence.Finding{Kind: k, Expected: expected, Got: got, Keyword: c.keyword(err)}, at: at}}
 	}
 	switch k := err.ErrorKind.(type) {
 	case *kind.Type:
-		return one(evidence.FindingType, strings.Join(k.Want, " or "), k.Got)
+		return single(evidence.FindingType, strings.Join(k.Want, " or "), k.Got)
 	case *kind.Required:
-		return c.missing(err, k.Missing)
+		return c.missingMembers(err, k.Missing)
 	case *kind.DependentRequired:
-		return c.missing(err, k.Missing)
+		return c.missingMembers(err, k.Missing)
 	case *kind.Enum:
 		if k.Got == nil {
-			return one(evidence.FindingType, vocabulary(k.Want), "null")
+			return single(evidence.FindingType, vocabulary(k.Want), "null")
 		}
-		return one(evidence.FindingEnum, vocabulary(k.Want), scalar(k.Got))
+		return single(evidence.FindingEnum, vocabulary(k.Want), scalar(k.Got))
 	case *kind.Const:
-		return one(evidence.FindingEnum, vocabulary([]any{k.Want}), scalar(k.Got))
+		return single(evidence.FindingEnum, vocabulary([]any{k.Want}), scalar(k.Got))
 	case *kind.Format:
-		return c.malformed(err, k)
+		return c.formatDifference(err, k)
 	case *kind.AdditionalProperties:
 		var out []difference
 		for _, name := range k.Properties {
-			d := one(evidence.FindingOther, "no member beside the declared ones", "a member that is not declared")[0]
+			d := single(evidence.FindingOther, "no member beside the declared ones", "a member that is not declared")[0]
 			d.at = append(append([]string{}, at...), name)
 			out = append(out, d)
 		}
 		return out
 	}
 	expected, got := describeOther(err.ErrorKind)
-	return one(evidence.FindingOther, expected, got)
+	return single(evidence.FindingOther, expected, got)
 }
 
-func (c *compiledSchema) missing(err *jsonschema.ValidationError, names []string) []difference {
+// missingMembers returns a difference for each missing member.
+func (c *compiledSchema) missingMembers(err *jsonschema.ValidationError, names []string) []difference {
 	var out []difference
 	for _, name := range names {
 		out = append(out, difference{
@@ -72,8 +73,9 @@ func (c *compiledSchema) missing(err *jsonschema.ValidationError, names []string
 	return out
 }
 
-// malformed shows a malformed date, which is not personal and reveals its cause. Other values stay hidden.
-func (c *compiledSchema) malformed(err *jsonschema.ValidationError, k *kind.Format) []difference {
+// formatDifference describes a value of a wrong format. It shows only dates, which are not personal and reveal their cause. API-07 fails for dates and warns about
+// other formats, except that an integer out of its range and a malformed UUID belong to API-05.
+func (c *compiledSchema) formatDifference(err *jsonschema.ValidationError, k *kind.Format) []difference {
 	d := difference{at: append([]string{}, err.InstanceLocation...), format: k.Want}
 	d.Kind, d.Expected, d.Got, d.Keyword = evidence.FindingFormat, k.Want, "a malformed "+k.Want, c.keyword(err)
 	switch k.Want {
@@ -339,12 +341,12 @@ func compareDifferences(a, b difference) int {
 
 // path writes the place of a value as a JSON path: $[3].callStages[0].callStageEnd.
 func path(at []string) string {
-	const most = 60 // parts
+	const limit = 60 // parts
 	var b strings.Builder
 	b.WriteByte('$')
 	for i, part := range at {
 		switch {
-		case i == most:
+		case i == limit:
 			b.WriteString("…")
 			return b.String()
 		case isIndex(part):
