@@ -32,8 +32,11 @@ func (o Operation) saysOf(p Parameter, patterns ...*regexp.Regexp) bool {
 		}
 	}
 	for _, sentence := range sentenceEnd().Split(strings.Join(strings.Fields(text), " "), -1) {
-		if rest, named := strings.CutPrefix(strings.TrimLeft(sentence, "`*"), p.Name); named && regexp.MustCompile("^[`*]* (wird|werden|wurde) ").MatchString(rest) {
-			sentence = "Der Parameter" + strings.TrimLeft(rest, "`*")
+		if rest, named := strings.CutPrefix(strings.TrimLeft(sentence, "`*"), p.Name); named {
+			rest = strings.TrimLeft(rest, "`*")
+			if strings.HasPrefix(rest, " wird ") || strings.HasPrefix(rest, " wurde ") {
+				sentence = "Der Parameter" + rest
+			}
 		}
 		for _, aside := range []*regexp.Regexp{aboutValues(), aboutSomeValues(), aboutForm(), aboutOrder()} {
 			sentence = aside.ReplaceAllString(sentence, " … ")
