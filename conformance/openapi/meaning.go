@@ -32,6 +32,12 @@ func (o Operation) saysOf(p Parameter, patterns ...*regexp.Regexp) bool {
 		}
 	}
 	for _, sentence := range sentenceEnd().Split(strings.Join(strings.Fields(text), " "), -1) {
+		if rest, named := strings.CutPrefix(strings.TrimLeft(sentence, "`*"), p.Name); named {
+			rest = strings.TrimLeft(rest, "`*")
+			if strings.HasPrefix(rest, " wird ") || strings.HasPrefix(rest, " wurde ") {
+				sentence = "Der Parameter" + rest
+			}
+		}
 		for _, aside := range []*regexp.Regexp{aboutValues(), aboutSomeValues(), aboutForm(), aboutOrder()} {
 			sentence = aside.ReplaceAllString(sentence, " … ")
 		}
@@ -54,9 +60,9 @@ var selectsNothing = sync.OnceValue(func() *regexp.Regexp {
 		`\b(selects|filters|changes|restricts) nothing\b|\b(answer|list|result|response)s? (is|are|stays?|remains?) (always )?(the same|unchanged)\b|` +
 		`\b(only|just|solely|purely|exclusively) (used )?for (\w+ ){0,3}(statistic|analytic|track|logg|log\b|logs\b|monitor|account|attribution|billing|audit|debug)|` +
 		`\bfor (\w+ ){0,3}(statistics|analytics|tracking|logging|monitoring|attribution|auditing|debugging)( purposes)? only\b|` +
-		`\b(wird|werden) (derzeit |nicht mehr |seit [^,]{1,20} )?(ignoriert|nicht ausgewertet)|\b(ohne (wirkung|einfluss|auswirkung)|wirkungslos|hat keine\w* (wirkung|einfluss|auswirkung))|(^|\s)(filtert|verändert|ändert|beeinflusst|schränkt)\b[^,]*\b(nicht|nichts)\b|` +
+		`\b(wird|werden) (derzeit |nicht mehr |seit [^,]{1,20} )?ignoriert|\b(ohne (wirkung|einfluss|auswirkung)|wirkungslos|hat keine\w* (wirkung|einfluss|auswirkung))|(^|\s)(filtert|verändert|ändert|beeinflusst|schränkt)\b[^,]*\b(nicht|nichts)\b|` +
 		`\b(come|comes|listed|shown|appear|appears|ranked|sorted) (first|last|higher|at the top)\b|\b(boost(s|ed|ing)?|prefer(s|red|ring|ence)?)\b|\b(ranked|ranking)\b|\bkommen zuerst\b|\bbevorzugt|\bdien(t|en) (nur|allein|lediglich|ausschließlich|einzig) |` +
-		`(^|\s)(aber|jedoch|und|wird|werden|wurde) (derzeit )?(nicht|nicht mehr) (mehr )?(ausgewertet|berücksichtigt|beachtet|verwendet)\b|` +
+		`(^|, |\b(aber|jedoch|und) |parameter (\S+ )?|\b(wert|filter|angabe|feld|eingabe|auswahl|kriterium|beide|dies|er|es|sie) )(wird |werden |wurde )?(derzeit |zurzeit |aktuell |seit [^,]{1,20} )?nicht (mehr )?(ausgewertet|berücksichtigt|beachtet|verwendet)\b|` +
 		`\b(moves?|puts?|places?|lifts?)\b[^,]*\b(to|at) the (top|head|front|beginning)\b|\bleaves? (none|nothing|no (calls?|items?|records?|entries)) out\b|\b(rückt|stellt|setzt)\b[^,]*\b(nach oben|an den anfang|an die spitze|voran)|` +
 		`\bnur (für|zu|zur) (\S+ ){0,2}(statistik|auswertung|protokoll|nutzungsstatistik|statistischen)|` +
 		`\b(est|sera) ignoré|\bsans effet\b|\bne (filtre|modifie|change) (pas|rien)|\bfins (de )?statisti|\b(viene|è) ignorat|\bsenza effetto\b|\bse ignora\b|\bsin efecto\b`)
@@ -71,7 +77,7 @@ var aboutCaller = sync.OnceValue(func() *regexp.Regexp {
 // aboutPast matches sentences about a value that the record had at another time, which the member does not show.
 var aboutPast = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(that|which) (had (this|that|the)|used to (have|be))\b|\bwhose \w+ (was|were) (this|that)\b[^,]*\b(at|before|until|last|earlier|formerly|previously|originally)\b|` +
-		`\b(original|former|previous|earlier|initial) (status|value|region|funder|\w+) of\b|\b(hatten?|war|waren)\b[^,]*\b(anfang|beginn|früher|zuvor|ursprünglich|damals)\b`)
+		`\b(former|previous|earlier) \w+ of\b|\b(original|initial) \w+ of\b.*\b(that|which|before|when|no longer|now)\b|\b(hatten?|war|waren)\b[^,]*\b(anfang|beginn|früher|zuvor|ursprünglich|damals)\b`)
 })
 
 // leavesOut matches sentences that begin with what is left out.
@@ -97,7 +103,7 @@ var selectsMore = sync.OnceValue(func() *regexp.Regexp {
 var aboutValues = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(case|empty|blank|unknown|invalid|wrong|other|bad|missing|absent|white ?space|spaces?|accents?|upper|lower ?case)\b[^,]*\bignored\b|\bignored (if|when|unless|where|together|with|without)\b|` +
 		`\b(effect|influence|impact|bearing|change|affect|influence|alter)s? (if|unless|when|together|with|without|on (the )?(order|sort|pag|total|number))|` +
-		`\b(leer|unbekannt|ungültig|ander|falsch|groß|klein)[^,]*\b(ignoriert|ausgewertet)|\b(ignoriert|wirkung),? (wenn|falls|zusammen|ohne|bei)\b`)
+		`\b(leer|unbekannt|ungültig|ander|falsch|groß|klein)[^,]*\b(ignoriert|ausgewertet)|\b(groß-|kleinschreibung|schreibweise|reihenfolge|leerzeichen|akzente?|umlaute?)[^,]*(, (aber|jedoch) )?[^,]*\b(ignoriert|ausgewertet|berücksichtigt|beachtet|verwendet)\b|\b(ignoriert|wirkung),? (wenn|falls|zusammen|ohne|bei)\b`)
 })
 
 // aboutSomeValues matches words that say that some values, or their absence, select nothing: "An empty value does not filter."

@@ -47,10 +47,11 @@ func standApart(text string) bool {
 	}
 	come := regexp.MustCompile(`\b(?:comes?|stands?|stays?|remains?|appears?|(?:are|is) (?:\w+ )?(?:listed|shown|kept|put)|stehen|kommen|bleiben|erscheinen|steht|kommt)\b`)
 	place := regexp.MustCompile(`\b(?:first|last|on top|at the (?:top|head|end|bottom|beginning)|(?:before|after) (?:all |the )+(?:others?|rest)|oben|vorne?|zuerst|zuletzt|am (?:anfang|ende|schluss)|(?:vor|nach) allen anderen)\b`)
-	always := regexp.MustCompile(`\b(?:in (?:any|every|each|either) (?:order|case|direction)|however|whatever|whichever|regardless|irrespective|independent\w*|always|immer|stets|in jedem fall|in jeder|bei jeder|unabhängig|egal)\b`)
+	always := regexp.MustCompile(`\b(?:in (?:any|every|each|either) (?:order|case|direction)|(?:however|whatever|whichever)\b[^;.:()]{0,30}\b(?:sort|order|direction|key|parameter|choose|chosen|request|ask)\w*|regardless|irrespective|independent\w*|always|immer|stets|in jedem fall|in jeder|bei jeder|unabhängig|egal)\b`)
 	other := regexp.MustCompile(`\b(?:without|no|not|null|nulls|never|missing|absent|empty|ohne|fehlend\w*|leere\w*|nicht|keine?|the [a-z]+est|ties?|equal|gleich\w*|values?|werte?)\b`)
+	key := regexp.MustCompile(`\b(?:newest|latest|oldest|nearest|closest|soonest|earliest|most recent|largest|smallest|highest|lowest|(?:early|late|near) \w+|soon|neueste\w*|jüngste\w*|älteste\w*|nächste\w*|früheste\w*|späteste\w*|bald|demnächst)\b`) // what an order begins with
 	for _, clause := range regexp.MustCompile(`[;.:()]+(?: |$)`).Split(text, -1) {
-		if come.MatchString(clause) && place.MatchString(clause) && always.MatchString(clause) && !other.MatchString(clause) {
+		if come.MatchString(clause) && place.MatchString(clause) && always.MatchString(clause) && !other.MatchString(clause) && !key.MatchString(clause[:place.FindStringIndex(clause)[0]]) {
 			return true
 		}
 	}

@@ -26,32 +26,78 @@ func formInList(e Evidence, member string) openapi.ListForm {
 	return forms.Of(strings.TrimSuffix(name, "[]"))
 }
 
+// stepInList returns the step to which the list rounds a member, as the document says, 0 if it does not.
+func stepInList(e Evidence, member string) int64 {
+	return remember(e.judged, "the step in the list of "+member, func() int64 {
+		list, okList := operation(e, e.Roles.List)
+		detail, okDetail := operation(e, e.Roles.Detail)
+		if !okList || !okDetail {
+			return 0
+		}
+		return e.Spec.StepInList(list, detail, member)
+	})
+}
+
 // isAnnounced reports whether the document explains the difference of a member between list and detail.
 func isAnnounced(e Evidence, name string, inList, inDetail []byte) bool {
 	form := formInList(e, name)
-	return form.Differs || form.Rounded && isRoundedFrom(inList, inDetail)
+	if form.Differs || !form.Rounded {
+		return form.Differs
+	}
+	var a, b any
+	return evidence.DecodeJSON(inList, &a) == nil && evidence.DecodeJSON(inDetail, &b) == nil && isRoundedFrom(a, b, stepInList(e, name))
 }
 
-// isRoundedFrom reports whether a number of the list may be that of the detail, rounded: it differs by no more than one of its last digit before the zeros,
-// or by a tenth. Values that are no numbers may hold such a number.
-func isRoundedFrom(inList, inDetail []byte) bool {
-	var a, b any
-	if evidence.DecodeJSON(inList, &a) != nil || evidence.DecodeJSON(inDetail, &b) != nil {
-		return false
+// isRoundedFrom reports whether a value of the list may be that of the detail, with rounded numbers. A number differs by no more than the step. If no step is known
+// (0), it differs by no more than one of its last digit before the zeros, or by a tenth.
+func isRoundedFrom(inList, inDetail any, step int64) bool {
+	switch a := inList.(type) {
+	case map[string]any:
+		b, ok := inDetail.(map[string]any)
+		for name, value := range a {
+			other, inBoth := b[name]
+			ok = ok && (!inBoth || isRoundedFrom(value, other, step))
+		}
+		return ok
+	case []any:
+		b, ok := inDetail.([]any)
+		ok = ok && len(a) == len(b)
+		for i := 0; ok && i < len(a); i++ {
+			ok = isRoundedFrom(a[i], b[i], step)
+		}
+		return ok
 	}
-	n, okN := a.(json.Number)
-	m, okM := b.(json.Number)
-	if !okN || !okM {
-		return !okN && !okM
-	}
-	x, okX := new(big.Rat).SetString(string(openapi.BoundedNumber(n)))
-	y, okY := new(big.Rat).SetString(string(openapi.BoundedNumber(m)))
+	x, okX := ratOf(inList)
+	y, okY := ratOf(inDetail)
 	if !okX || !okY {
-		return false
+		return inList == inDetail || isSameButDigits(inList, inDetail)
 	}
 	apart := new(big.Rat).Abs(new(big.Rat).Sub(x, y))
+	if step > 0 {
+		return apart.Cmp(new(big.Rat).SetInt64(step)) <= 0
+	}
 	tenth := new(big.Rat).Abs(new(big.Rat).Mul(y, big.NewRat(1, 10)))
 	return x.Sign() == 0 || apart.Cmp(tenth) <= 0 || apart.Cmp(lastPlace(x)) <= 0
+}
+
+// ratOf returns a number of JSON, or one in a text.
+func ratOf(value any) (*big.Rat, bool) {
+	n, ok := value.(json.Number)
+	if text, isText := value.(string); isText && regexp.MustCompile(`^-?\d{1,30}(?:\.\d{1,10})?$`).MatchString(text) {
+		n, ok = json.Number(text), true
+	}
+	if !ok {
+		return nil, false
+	}
+	return new(big.Rat).SetString(string(openapi.BoundedNumber(n)))
+}
+
+// isSameButDigits reports whether two texts with digits differ only in them, such as "51.000 EUR" and "51.234 EUR".
+func isSameButDigits(a, b any) bool {
+	x, okX := a.(string)
+	y, okY := b.(string)
+	digits := regexp.MustCompile(`\d[\d.,' ]*`)
+	return okX && okY && digits.MatchString(x) && digits.MatchString(y) && digits.ReplaceAllString(x, "") == digits.ReplaceAllString(y, "")
 }
 
 // lastPlace returns the place of the last digit of a number before its zeros: 1000 for 234000.

@@ -136,6 +136,11 @@ func judgeFilterCall(e Evidence, x evidence.Exchange, exist bool) Judgement {
 	case len(items) == 0 && exist:
 		return e.judgeEmpty(x, expect(x, "the items that match").failed(filter+" gives nothing although the list has such items", "an empty list"), c)
 	}
+	if c.group != nil && !slices.ContainsFunc(items, func(item []byte) bool {
+		return slices.ContainsFunc(c.group, func(v string) bool { return containsFold(e.memberValues(item, member), v) })
+	}) {
+		return Passed(x.Label) // the words may define the value, rather than name what else it brings
+	}
 	if surplus := e.filteredSurplus(x, items, c); surplus != nil {
 		return e.blockIfPagesLose(*surplus)
 	}
@@ -202,7 +207,8 @@ type condition struct {
 	bound                    string   // "least" or "most", or "" for the value itself
 	or                       string   // another value that matches, "" for none
 	but                      string   // the only value that does not match, "" for none
-	group                    []string // the values that the value means, nil for the value itself
+	group                    []string // the other values that the value may mean, nil for none
+	complete                 bool     // the value surely means the whole group
 }
 
 // conditionsOf returns the filters and bounds of a call from its recorded inputs.
@@ -231,14 +237,15 @@ func (c condition) fits(e Evidence, item []byte) bool {
 	if c.but != "" {
 		return len(values) > 0 && !slices.Contains(values, c.but)
 	}
-	return slices.ContainsFunc(c.values(), func(v string) bool { return slices.Contains(values, v) })
+	matching := c.values()
+	if c.complete {
+		matching = slices.Concat(matching, c.group)
+	}
+	return slices.ContainsFunc(matching, func(v string) bool { return slices.Contains(values, v) })
 }
 
-// values returns the values that the filter selects: an item matches if it has one of them.
+// values returns the values that the filter names: an item matches if it has one of them.
 func (c condition) values() []string {
-	if c.group != nil {
-		return c.group
-	}
 	if c.or == "" {
 		return []string{c.value}
 	}
@@ -262,7 +269,7 @@ func (c condition) expected() string {
 	case c.but != "":
 		return "other than " + quote(c.but)
 	case c.group != nil:
-		return quote(strings.Join(c.group, " or "))
+		return quote(strings.Join(append([]string{c.value}, c.group...), " or "))
 	}
 	if c.or == "" {
 		return quote(c.value)
@@ -283,7 +290,7 @@ func (c condition) contradictedBy(e Evidence, item []byte) (has []string, wrong 
 	if c.but != "" {
 		return has, len(has) == 1 && containsFold(has, c.but)
 	}
-	return has, len(has) > 0 && !slices.ContainsFunc(c.values(), func(v string) bool { return containsFold(has, v) })
+	return has, len(has) > 0 && !slices.ContainsFunc(slices.Concat(c.values(), c.group), func(v string) bool { return containsFold(has, v) })
 }
 
 // judgeJoinedFilters judges the call with two filters, or three: a filter that the items contradict was not applied. The published document does not say

@@ -37,7 +37,7 @@ func promiseOf(e Evidence, x evidence.Exchange) searchPromise {
 	isLenient := expandsText(text)
 	text = withoutDenied(text)
 	return searchPromise{
-		exact:    says(`\bexact(ly)?\b|\bequals?\b|\bidentical\b`) || comparesWhole(text) || findsEnds(text) || readsSome(text) || searchesElsewhere(text, x.Given["of"], members) || namesMember(members, x),
+		exact:    says(`\bexact(ly)?\b|\bequals?\b|\bidentical\b`) || comparesWhole(text) || findsEnds(text) || readsSome(text, itemWithWord(e, x)) || searchesElsewhere(text, x.Given["of"], members) || namesMember(members, x),
 		signless: dropsSign(text, patternSign(x.Given["value"])),
 		contains: says(`\b(contains?|containing|part of|parts of|substring|anywhere in)\b`),
 		anyCase:  says(`\b(case[- ]insensitive(ly)?|upper[- ]?(case)? and lower[- ]?case|(ignor\w+|regardless of|irrespective of|without regard to) (the )?(upper|case)|case (does not|doesn't) (matter|count)|in any case|not case[- ]sensitive|case[- ]fold(ed|ing)|(capital|large|upper[- ]?case) (and|or) (small|lower[- ]?case)( letters| ones)? [^.;]{0,30}\b(same|equal|alike|no difference|not (matter|distinguished)))\b`),
@@ -45,6 +45,16 @@ func promiseOf(e Evidence, x evidence.Exchange) searchPromise {
 		lenient:  isLenient || says(`\b(wild ?cards?|patterns?|fuzzy|similar|like|stem(s|med|ming)?|full[- ]text|relevan\w+)\b`),
 		onlyIn:   name != "" && says(`\b`+regexp.QuoteMeta(name)+`s?\b`) && !says(`\b(or|and|descriptions?|keywords?|summary|abstract|texts?|funders?|note|notes)\b[^.;]*\b(descriptions?|keywords?|summary|abstract|note|notes|funders?)\b`),
 	}
+}
+
+// itemWithWord returns the item of the list that the word of a search comes from, in lower case.
+func itemWithWord(e Evidence, x evidence.Exchange) string {
+	items, _ := wholeList(e)
+	i := slices.IndexFunc(items, func(item []byte) bool { return e.identity(item) == x.Given["id"] })
+	if i < 0 {
+		return ""
+	}
+	return strings.ToLower(string(items[i]))
 }
 
 // namesMember reports whether the items have a member named like the parameter, other than the one that the word comes from: keyword filters keywords.

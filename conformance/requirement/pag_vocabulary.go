@@ -24,33 +24,37 @@ func (c condition) asDescribed(e Evidence) condition {
 		c.but = rest
 		return c
 	}
-	c.group = groupOf(p.Description, c.value, words)
+	c.group, c.complete = groupOf(p.Description, c.value, words)
 	return c
 }
 
 // groupOf returns the words of a vocabulary that another of its words means together, as a description says: "ACTIVE (open or forthcoming)". It returns nil if the
-// description does not say it surely.
-func groupOf(text, word string, vocabulary []string) []string {
+// description does not say it surely. only is true if the description names nothing else: "AWARD (a call or programme that was granted)" may be the definition of
+// a value, and then no call or programme must come.
+func groupOf(text, word string, vocabulary []string) (group []string, only bool) {
 	text = strings.Join(strings.Fields(text), " ")
 	found := regexp.MustCompile(`(?:^|[^\w!-])` + regexp.QuoteMeta(word) + "[\"'`*”“]*" + ` ?(?:\(|:|=|–|, that is,?|(?:means|stands for|covers|comprises|bedeutet|umfasst|steht für|heißt)\b) ?([^.;)]*)`).FindStringSubmatch(text)
 	if found == nil {
-		return nil
+		return nil, false
 	}
 	said := found[1]
 	if end := regexp.MustCompile(`,[^,]*[:=(]`).FindStringIndex(said); end != nil { // the next word
 		said = said[:end[0]]
 	}
 	if regexp.MustCompile(`(?i)\b(not|no|without|except|but|nicht|kein\w*|ohne|außer)\b`).MatchString(said) {
-		return nil
+		return nil, false
 	}
-	var out []string
+	rest := said
 	for _, other := range vocabulary {
-		if other != word && regexp.MustCompile(`(?i)(^|[^\pL\d_!-])`+regexp.QuoteMeta(other)+`($|[^\pL\d_])`).MatchString(said) {
-			out = append(out, other)
+		named := regexp.MustCompile(`(?i)(^|[^\pL\d_!-])` + regexp.QuoteMeta(other) + `($|[^\pL\d_])`)
+		if other != word && named.MatchString(said) {
+			group = append(group, other)
+			rest = named.ReplaceAllString(rest, "$1 $2")
 		}
 	}
-	if len(out) < 2 {
-		return nil
+	if len(group) < 2 {
+		return nil, false
 	}
-	return out
+	filler := regexp.MustCompile(`(?i)\b(or|and|oder|und|either|both|all|calls?|fundings?|items?|records?|that|which|are|is|with|of|the|types?|status|values?|alle|die|mit|dem|den|vom|typ|wert\w*)\b|[^\pL\d]+`)
+	return group, filler.ReplaceAllString(rest, "") == ""
 }
