@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -10,12 +11,11 @@ import (
 // StepInList returns the step to which a list rounds a member, as a sentence about it says: 1000 for "rounded to whole thousands". It returns 0 if no sentence says
 // it in numbers. Of several steps it returns the largest.
 func (d *Document) StepInList(list, detail Operation, member string) int64 {
-	texts := d.textsOfMember(list, detail, member)
-	named := memberPattern(member)
+	texts := slices.Clone(d.textsOfProperties(list, detail)[member])
 	info, _ := d.Raw("/info/description")
 	for _, text := range []string{list.Description, detail.Description, stringValue(info)} {
 		for _, sentence := range Sentences(text) {
-			if named.MatchString(sentence) {
+			if mentions(sentence, member) {
 				texts = append(texts, sentence)
 			}
 		}
