@@ -15,10 +15,11 @@ import (
 func (d *Document) ServedUnlisted(detail Operation) []string {
 	info, _ := d.Raw("/info/description")
 	var out []string
+	kinds := unlistedKinds()
 	for i, text := range []string{detail.Description, stringValue(info)} {
 		before := ""
 		for _, sentence := range Sentences(text[:min(len(text), maxRead)]) {
-			for _, kind := range unlistedKinds() {
+			for _, kind := range kinds {
 				if !slices.Contains(out, kind.name) && kind.isServed(sentence, before, i == 0) {
 					out = append(out, kind.name)
 				}
@@ -33,6 +34,7 @@ func (d *Document) ServedUnlisted(detail Operation) []string {
 type unlistedKind struct {
 	name  string
 	words *regexp.Regexp
+	all   *regexp.Regexp // the words of all kinds
 }
 
 // isServed reports whether a sentence says that records of the kind are served by their id, to all clients. ofDetail is true for a sentence of the description
@@ -58,9 +60,7 @@ func (k unlistedKind) isServed(sentence, before string, ofDetail bool) bool {
 // the one that it stands in.
 func (k unlistedKind) clauses(sentence string) []string {
 	sentence = k.words.ReplaceAllString(sentence, "${1}KIND$2")
-	for _, other := range unlistedKinds() {
-		sentence = other.words.ReplaceAllString(sentence, "${1}OTHER$2")
-	}
+	sentence = k.all.ReplaceAllString(sentence, "${1}OTHER$2")
 	sentence = strings.ReplaceAll(relative().ReplaceAllString(sentence, " $1"), " but ", ", but ")
 	clauses := strings.FieldsFunc(sentence, func(r rune) bool { return r == ',' || r == ':' })
 	for i, clause := range clauses {
@@ -160,17 +160,27 @@ var exception = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:unless|except|excepting|but not|ausgenommen|es sei denn|außer)\b.*`)
 })
 
-// unlistedKinds are the kinds of records that [Document.ServedUnlisted] finds. A date of publication is no kind, unless it lies in the future.
-var unlistedKinds = sync.OnceValue(func() []unlistedKind {
-	kind := func(name, words string) unlistedKind {
-		return unlistedKind{name, regexp.MustCompile(`(?i)(^|[^\pL])(?:` + words + `)([^\pL]|$)`)}
+// unlistedKinds returns the kinds of records that [Document.ServedUnlisted] finds. A date of publication is not a kind, unless it lies in the future.
+func unlistedKinds() []unlistedKind {
+	pattern := func(words string) *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(^|[^\pL])(?:` + words + `)([^\pL]|$)`)
 	}
 	const future = `(?:calls?|records?|fundings?) whose (?:publication(?: date)?|date of publication) (?:lies|is) (?:still )?(?:in the future|ahead|to come)`
-	return []unlistedKind{
-		kind("draft", `drafts?|entwurf|entwürfen?`), kind("deleted", `deleted|gelöscht\w*`), kind("hidden", `hidden|verborgen\w*`), kind("internal", `internal|interne?\w*`),
-		kind("embargo", `embargo\w*|sperrfrist\w*`), kind("published", future+`|unpublished|(?:not|never) (?:yet )?(?:been )?published|withdrawn|zurückgezogen\w*|unveröffentlicht\w*|(?:noch )?nicht veröffentlicht\w*`),
+	words := [...][2]string{
+		{"draft", `drafts?|entwurf|entwürfen?`}, {"deleted", `deleted|gelöscht\w*`}, {"hidden", `hidden|verborgen\w*`}, {"internal", `internal|interne?\w*`},
+		{"embargo", `embargo\w*|sperrfrist\w*`}, {"published", future + `|unpublished|(?:not|never) (?:yet )?(?:been )?published|withdrawn|zurückgezogen\w*|unveröffentlicht\w*|(?:noch )?nicht veröffentlicht\w*`},
 	}
-})
+	var union []string
+	for _, w := range words {
+		union = append(union, w[1])
+	}
+	all := pattern(strings.Join(union, "|"))
+	var out []unlistedKind
+	for _, w := range words {
+		out = append(out, unlistedKind{w[0], pattern(w[1]), all})
+	}
+	return out
+}
 
 // IgnoresSpelling reports whether the description of a path parameter promises that an id is found in the spelling that was asked for, although the record has
 // the other one.

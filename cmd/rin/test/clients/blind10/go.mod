@@ -1,0 +1,3 @@
+module clients.example
+
+go 1.26
