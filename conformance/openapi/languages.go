@@ -16,7 +16,7 @@ func (d *Document) OmitsByLanguage(o Operation) bool {
 	raw, _ := d.Raw(o.Pointer)
 	texts := append(d.descriptionsIn(raw), stringValue(info))
 	return slices.ContainsFunc(texts, func(text string) bool {
-		return slices.ContainsFunc(Sentences(text[:min(len(text), maxRead)]), omitsRecords)
+		return slices.ContainsFunc(Sentences(text), omitsRecords)
 	})
 }
 
@@ -95,7 +95,7 @@ func isSubject(member, sentence string) bool {
 func memberPattern(member string) *regexp.Regexp {
 	var words []string
 	for _, spelling := range spellings(member) {
-		words = append(words, strings.ReplaceAll(regexp.QuoteMeta(spelling), " ", "[ _-]?"))
+		words = append(words, strings.ReplaceAll(NamePattern(spelling), " ", "[ _-]?"))
 	}
 	if len(words) == 0 {
 		words = []string{`\b\B`} // matches nothing

@@ -110,12 +110,9 @@ func (d *Document) SaysOfAll(pattern *regexp.Regexp) bool {
 	return pattern.MatchString(proseOf(stringValue(raw)))
 }
 
-// maxRead bounds the part of a description that is read, in bytes.
-const maxRead = 64 << 10
-
 // proseOf returns the beginning of a description, with one blank for each run of white space.
 func proseOf(description string) string {
-	return strings.Join(strings.Fields(description[:min(len(description), maxRead)]), " ")
+	return strings.Join(strings.Fields(cutText(description, maxText)), " ")
 }
 
 // search is one search through a document. All its calls share one budget of values, so that a hostile document cannot multiply the work.

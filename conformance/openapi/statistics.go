@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,7 +12,8 @@ import (
 type StatisticsForm struct {
 	Step    int  // the numbers are rounded, or left out, by so much; 0 if they are exact
 	NoSum   bool // they need not add up to the total
-	Amounts bool // they are sums or shares, and no numbers of records
+	Amounts bool // they are sums or shares, and do not count records
+	Others  bool // they count some records only, at another time, or more or less often than once for each value
 	Grouped bool // some records count under another value than their own
 }
 
@@ -32,7 +34,8 @@ func (d *Document) FormOfStatistics(o Operation, member string) StatisticsForm {
 	general := len(texts)
 	texts = append(texts, d.textsOfProperties(o)[member]...)
 	for i, text := range texts {
-		for _, sentence := range Sentences(text[:min(len(text), maxRead)]) {
+		f.Others = f.Others || countsOthers(text, member, i >= general)
+		for _, sentence := range Sentences(text) {
 			ofMember := i >= general || isSubject(member, sentence)
 			if !ofMember && !ofNumbers().MatchString(sentence) && !mentions(sentence, member) {
 				continue // it may be about another number, such as an average
@@ -100,8 +103,8 @@ var noSum = sync.OnceValue(func() *regexp.Regexp {
 		`\b(?:ergeben|ergibt) (?:\S+ )?nicht\b|\b(?:nicht|keine) (?:die )?summe\b|\b(?:müssen|muss) (?:\S+ ){0,3}nicht (?:\S+ ){0,2}ergeben\b|\bsummieren sich nicht\b`)
 })
 
-// areAmounts reports whether a sentence begins with what the numbers are, if that is no number of records. An amount beside numbers of records says nothing of
-// these: "Number of calls and total budget in euros". ofMember is true for a sentence about the member with the numbers.
+// areAmounts reports whether a sentence begins with what the numbers are, and they are not numbers of records. An amount beside numbers of records
+// does not change them: "Number of calls and total budget in euros". ofMember is true for a sentence about the member with the numbers.
 func areAmounts(sentence string, ofMember bool) bool {
 	if notNumbers().MatchString(sentence) {
 		return true
@@ -122,7 +125,10 @@ var notNumbers = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\band (?:not|no) (?:the )?numbers? of\b|\bnicht die (?:an)?zahl\b`)
 })
 
-var inPercent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:in|of) (?:percent|prozent)\b`) })
+// inPercent matches words for shares in a sentence about the member with the numbers.
+var inPercent = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\bper ?cent\w*|\bprozent\w*|\bshares? of\b|\banteile?\b`)
+})
 
 // percentages matches a sentence that states all numbers in percent. "The growth is in percent" is about another number.
 var percentages = sync.OnceValue(func() *regexp.Regexp {
@@ -138,4 +144,102 @@ var grouped = sync.OnceValue(func() *regexp.Regexp {
 var definesStatus = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:until|till|after|before|as long as|while|bis|nach|solange|sobald|its|their|sein\w*|ihr\w*|each of)\b|` +
 		`^(?:(?:a|an|each|every|the|all|ein|eine|jede\w*|alle|der|die) )?(?:calls?|records?|items?|fundings?|aufrufe?|ausschreibung(?:en)?|förderung(?:en)?) (?:counts?|is counted|are counted|zählen|zählt|wird|werden|gelten|gilt)\b`)
+})
+
+const (
+	someWord    = `(?:open|closed|running|active|current|forthcoming|upcoming|published|offene[rn]?|geschlossene[rn]?|laufende[rn]?|künftige[rn]?)`
+	someRecords = someWord + ` (?:calls?|fundings?|ones|items|records|ausschreibungen)`
+	// numberNoun is what a sentence about the statistics begins with.
+	numberNoun = `^(?:(?:all|the|these|those|each|every|alle|die|diese|jede\w*|here|hier|they|are|is|given|stated|shown|sind) )*(?:numbers?|counts?|figures?|values?|statistics?|percentages?|shares?|in per ?cent|in prozent|prozent\w*|anteile?|kennzahl\w*|zahl\w*|anzahl|werte?|statistik\w*)\b`
+)
+
+var late = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bcumulat\w+|\bkumul\w+|\bof (?:last night|yesterday)\b|\blast night\b|\blag behind\b|\bnächtlich\w*|\bgestern\b`)
+})
+
+// severalTimes matches how records with several values of a member are counted. Its groups are that member, or a pronoun for it.
+var severalTimes = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bcount(?:s|ed)? (?:\w+ ){0,3}(?:under|for|in|with) each of (?:its |their |the |these |those |his )?(\pL+)|\b(?:counted|gezählt|zählt)\b[^.;]*\b(?:once|einmal)\b[^.;]*\b(?:first|ersten?)(?: of (?:its|their|the))? (\pL+)`)
+})
+
+// someCounted matches words that leave some records out of the count.
+var someCounted = sync.OnceValue(func() *regexp.Regexp {
+	const count, only = `(?:\bcount\w*|\bgezählt|\bzähl\w*|\binclude\w*)`, `\b(?:only|nur) (?:the |die |der |noch |nicht )*` + someWord + `\b`
+	return regexp.MustCompile(numberNoun + `(?: \pL+){0,4} (?:of|der|aller) (?:the |all )?` + someRecords + `\b|^(?:the |all |die |alle )?` + someRecords + ` (?:per|by|for each|of each|je|pro)\b|` +
+		`\b` + someWord + ` (?:(?:calls?|fundings?|ones|items|records|ausschreibungen) |and ` + someWord + ` )*(?:are|is|werden) (?:not|nicht) (?:counted|included|gezählt)|` +
+		count + `\b[^.;]*` + only + `|` + only + `[^.;]*` + count)
+})
+
+// someOfMember matches words about some records in a sentence about the member with the numbers.
+var someOfMember = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b` + someRecords + ` (?:of|per|for|by|je|pro) (?:each|every|a)?|\bof (?:the )?` + someRecords + `\b|\b(?:only|nur) (?:the |die |der |noch |nicht )*` + someWord + `\b`)
+})
+
+// countsOthers reports whether a text about statistics says that the numbers of a member do not count all records, each once for each of its values. A sentence
+// that names other members only is about those. ofMember is true for the description of the member.
+func countsOthers(text, member string, ofMember bool) bool {
+	for _, sentence := range Sentences(text) {
+		lower := strings.ToLower(sentence)
+		if deniedOthers().MatchString(lower) {
+			continue
+		}
+		if ofMember && (late().MatchString(lower) || someCounted().MatchString(lower) || someOfMember().MatchString(lower) || severalTimes().MatchString(lower)) {
+			return true
+		}
+		named := memberNames().FindAllString(sentence, -1)
+		if len(named) > 0 && !slices.Contains(named, member) {
+			continue
+		}
+		for i, clause := range countClauses(lower) {
+			if i > 0 && !countVerb().MatchString(clause) {
+				continue // "Numbers by status, and the number of open calls"
+			}
+			if clauseCountsOthers(clause, member, len(named) > 0) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// memberNames matches the names of members of statistics.
+var memberNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:by|per)[A-Z]\w*\b`) })
+
+var countVerb = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:is|are|counts?|holds?|ist|sind|zählt|zählen)\b`)
+})
+
+// countClauses splits a sentence before another number: "Numbers by status, and shares of the regions".
+func countClauses(sentence string) []string {
+	another := regexp.MustCompile(`(?:,| and| und)(?: and| und)? ((?:the |an? |their |die |der |das |eine? )?(?:numbers?|shares?|averages?|growth|sums?|totals?|anzahl|zahl|anteile?|wachstum|summen?|durchschnitt\w*)\b)`)
+	return strings.Split(another.ReplaceAllString(sentence, "\n$1"), "\n")
+}
+
+// clauseCountsOthers reports whether a clause says that the numbers of a member do not count all records; named is true if the sentence names the member.
+func clauseCountsOthers(clause, member string, named bool) bool {
+	return named && someOfMember().MatchString(clause) || late().MatchString(clause) || countsSeveralTimes(clause, member) || someCounted().MatchString(clause)
+}
+
+// countsSeveralTimes reports whether a clause says how records with several values of this member are counted: "under each of its regions" is about byRegion.
+func countsSeveralTimes(clause, member string) bool {
+	said := severalTimes().FindStringSubmatch(clause)
+	if said == nil {
+		return false
+	}
+	noun := said[1] + said[2]
+	if noun == "them" || noun == "these" || noun == "those" {
+		several := regexp.MustCompile(`\b(?:several|many|two|multiple|more than one) (\pL+)`).FindStringSubmatch(clause)
+		if several == nil {
+			return false
+		}
+		noun = several[1]
+	}
+	const stem = 5 // "statuses", "Regionen"
+	letters := []rune(noun)
+	return len(letters) > 2 && strings.Contains(strings.ToLower(member), string(letters[:min(len(letters), stem)]))
+}
+
+// deniedOthers matches words that deny such counts: "not only of open calls".
+var deniedOthers = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:not|never|nicht|nie) (?:cumulat|kumul|only|nur|just)`)
 })

@@ -56,37 +56,6 @@ func (d *Document) maximumOf(property any) []int {
 	return []int{int(n)}
 }
 
-// Sentences splits a description at the ends of its sentences and at its paragraphs. Runs of white space within one are one blank. A long text is cut, and a long
-// sentence is split.
-func Sentences(text string) []string {
-	var out []string
-	for paragraph := range strings.SplitSeq(strings.ReplaceAll(cutText(text, maxText), "\r", ""), "\n\n") {
-		for _, sentence := range endOfSentence().Split(strings.Join(strings.Fields(paragraph), " "), maxSentences) {
-			for sentence = strings.TrimSpace(sentence); sentence != ""; {
-				if len(out) == maxSentences {
-					return out
-				}
-				part := cutText(sentence, maxSentence)
-				if blank := strings.LastIndexByte(part, ' '); len(part) < len(sentence) && blank > 0 {
-					part = part[:blank]
-				}
-				out = append(out, part)
-				sentence = strings.TrimSpace(strings.TrimPrefix(sentence, part))
-			}
-		}
-	}
-	return out
-}
-
-// These bound what is read of one description: its bytes, its sentences, and the bytes of one sentence.
-const (
-	maxText      = 64 << 10
-	maxSentences = 500
-	maxSentence  = 1000
-)
-
-var endOfSentence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.;!?](?:\s|$)`) })
-
 // countsPage reports whether a sentence says that a number counts the items of one page: "Number of calls on this page". A clause with a denial, or about all
 // pages, says something else.
 func countsPage(sentence string) bool {

@@ -18,7 +18,7 @@ func (d *Document) ServedUnlisted(detail Operation) []string {
 	kinds := unlistedKinds()
 	for i, text := range []string{detail.Description, stringValue(info)} {
 		before := ""
-		for _, sentence := range Sentences(text[:min(len(text), maxRead)]) {
+		for _, sentence := range Sentences(text) {
 			for _, kind := range kinds {
 				if !slices.Contains(out, kind.name) && kind.isServed(sentence, before, i == 0) {
 					out = append(out, kind.name)
@@ -44,7 +44,7 @@ func (k unlistedKind) isServed(sentence, before string, ofDetail bool) bool {
 		return false
 	}
 	placed := byID().MatchString(sentence) || ofDetail && here().MatchString(sentence)
-	known := leavesOutKind(k.clauses(before)) // the kind is what a pronoun stands for
+	known := leavesOutKind(k.clauses(before)) // so that a pronoun means the kind
 	for _, clause := range k.clauses(exception().ReplaceAllString(sentence, "")) {
 		about := kindIsSubject().MatchString(clause)
 		if served().MatchString(clause) && !notServed().MatchString(clause) && (placed || ofDetail && servedToo().MatchString(clause)) &&
@@ -56,8 +56,8 @@ func (k unlistedKind) isServed(sentence, before string, ofDetail bool) bool {
 	return false
 }
 
-// clauses returns the clauses of a sentence, in which signs stand for the words for this kind and for those for other kinds. A relative clause is a part of
-// the one that it stands in.
+// clauses returns the clauses of a sentence, in which signs stand for the words for this kind and for those for other kinds. A relative clause
+// stays in the clause around it.
 func (k unlistedKind) clauses(sentence string) []string {
 	sentence = k.words.ReplaceAllString(sentence, "${1}KIND$2")
 	sentence = k.all.ReplaceAllString(sentence, "${1}OTHER$2")
@@ -100,7 +100,7 @@ var kindIsObject = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:returns?|serves?|shows?|gives?) ` + kindInWords + `(?: (?:as well|too|also)\b|$)`)
 })
 
-// pronounIsSubject matches a clause whose subject stands for what was named before, or that has none.
+// pronounIsSubject matches a clause whose subject is a pronoun, or that has no subject.
 var pronounIsSubject = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:(?:here|hier|however|but|and|yet|still|also|aber|doch|und|dennoch|auch|in the details?|by (?:its|their|the) ids?) )*(?:(?:they|these|those|it) (?:are|is|can|may|will|remains?|stays?)\b|` +
 		`(?:their|its) (?:details?|records?) (?:are|is|can|may|remains?)\b|(?:sie|diese) (?:sind|werden|können|bleiben|bleibt|ist|wird|kann)\b|` +
@@ -112,7 +112,7 @@ var isAdverbial = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:(?:here|hier|however|jedoch|therefore|daher)$|(?:(?:here|but|however) )*(?:they|these|it) (?:are|is) |(?:hier )?(?:sie|diese) )`)
 })
 
-// notYet matches words that serve a record only when it is no longer of its kind.
+// notYet matches words that promise a record for later, such as a draft once it is published.
 var notYet = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:once|as soon as|becomes?|until then|no longer|sobald|nachdem|erst|nicht mehr)\b|\b(?:when|after) (?:they|it|that|being|(?:their|its|the) (?:publication|release)|publi\w+|release\w*)\b`)
 })

@@ -229,7 +229,7 @@ func (r *run) baseAt(at int) (Base, *unsent) {
 			return tried[i].base, nil
 		}
 	}
-	// No base fits: each answer was 404 or 405. The operation is surely at none of the bases if no attempt failed without an answer.
+	// Each answer was 404 or 405. If each attempt had an answer, the operation is surely not below these bases.
 	allRefused := len(tried) > 0 && !slices.ContainsFunc(tried, func(a attempt) bool { return a.status == 0 })
 	switch {
 	case len(s.otherOrigins) > 0 && (allRefused || s.own):

@@ -13,7 +13,7 @@ import (
 
 // This file calls the list and the detail in other versions of the API: an older version often runs on, without the guard that was added later.
 
-// versionSegment returns the path segment of another version, given the number in the path; "" is a path without a version. ok is false if there is no such
+// versionSegment returns the path segment of another version for the number in the path, or "" for a path without a version. ok is false if there is no other
 // version.
 type versionSegment func(major int) (segment string, ok bool)
 

@@ -61,8 +61,8 @@ func (e Evidence) wasEdited(id string, during span, members ...string) bool {
 // isWithin reports whether the edit may have come in the span.
 func (c edit) isWithin(s span) bool { return !c.to.Before(s.from) && !c.from.After(s.to) }
 
-// withinEdits reports whether two numbers of records differ by no more than the records that changed in the span. With movedOnly, records whose members changed do
-// not count, because they are no less and no more.
+// withinEdits reports whether two numbers of records differ by no more than the records that changed in the span. With movedOnly it counts only records
+// that joined or left the list, because other changes leave the number as it is.
 func (e Evidence) withinEdits(one, other int, during span, movedOnly bool) bool {
 	edits := e.edits()
 	n := 0

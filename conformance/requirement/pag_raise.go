@@ -50,7 +50,7 @@ func raiseOf(p openapi.Parameter) raise {
 	// Another thing is raised, such as an error; or a client raises the size; or nothing does.
 	other := regexp.MustCompile(`(?i)(?:errors?|exceptions?|fehler)\b|\b(?:can|could|clients?|you|kann|können|sie) |\b(?:not|never|nicht|nie) (?:be )?(?:raised|increased|rounded|gerundet|aufgerundet|angehoben|erhöht)|\brounded down\b|\babgerundet\b`)
 	var r raise
-	for _, sentence := range openapi.Sentences(p.Description[:min(len(p.Description), maxMeasureText)]) {
+	for _, sentence := range openapi.Sentences(p.Description) {
 		if other.MatchString(sentence) {
 			continue
 		}
@@ -79,7 +79,7 @@ func raiseOf(p openapi.Parameter) raise {
 // numbersIn returns the numbers in a text, in ascending order.
 func numbersIn(text string) []int {
 	var out []int
-	for _, word := range regexp.MustCompile(`\b\d{1,4}\b`).FindAllString(text[:min(len(text), maxMeasureText)], maxElements) {
+	for _, word := range regexp.MustCompile(`\b\d{1,4}\b`).FindAllString(text, maxElements) {
 		if n, err := strconv.Atoi(word); err == nil && n > 0 {
 			out = append(out, n)
 		}

@@ -43,7 +43,7 @@ func promiseOf(e Evidence, x evidence.Exchange) searchPromise {
 		anyCase:  says(`\b(case[- ]insensitive(ly)?|upper[- ]?(case)? and lower[- ]?case|(ignor\w+|regardless of|irrespective of|without regard to) (the )?(upper|case)|case (does not|doesn't) (matter|count)|in any case|not case[- ]sensitive|case[- ]fold(ed|ing)|(capital|large|upper[- ]?case) (and|or) (small|lower[- ]?case)( letters| ones)? [^.;]{0,30}\b(same|equal|alike|no difference|not (matter|distinguished)))\b`),
 		anyText:  says(`\b(any|all|every|each|either|both) (of the |of its )?(languages?|titles?|translations?)\b`),
 		lenient:  isLenient || says(`\b(wild ?cards?|patterns?|fuzzy|similar|like|stem(s|med|ming)?|full[- ]text|relevan\w+)\b`),
-		onlyIn:   name != "" && says(`\b`+regexp.QuoteMeta(name)+`s?\b`) && !says(`\b(or|and|descriptions?|keywords?|summary|abstract|texts?|funders?|note|notes)\b[^.;]*\b(descriptions?|keywords?|summary|abstract|note|notes|funders?)\b`),
+		onlyIn:   name != "" && says(`\b`+openapi.NamePattern(name)+`s?\b`) && !says(`\b(or|and|descriptions?|keywords?|summary|abstract|texts?|funders?|note|notes)\b[^.;]*\b(descriptions?|keywords?|summary|abstract|note|notes|funders?)\b`),
 	}
 }
 

@@ -21,7 +21,7 @@ func clausesOf(text string) []string {
 // title, or says that it does not search this one.
 func searchesElsewhere(text, of string, members openapi.Members) bool {
 	first := strings.ToLower(regexp.MustCompile(`^[A-Za-z]+`).FindString(of))
-	titles := regexp.MustCompile(`\b(?:` + regexp.QuoteMeta(first) + `s?|titles?|names?|headings?|headlines?|labels?|titeln?|titels|namen?|namens|bezeichnung(?:en)?|überschrift(?:en)?|titres?|titol[oi]|títulos?)\b`)
+	titles := regexp.MustCompile(`\b(?:` + openapi.NamePattern(first) + `s?|titles?|names?|headings?|headlines?|labels?|titeln?|titels|namen?|namens|bezeichnung(?:en)?|überschrift(?:en)?|titres?|titol[oi]|títulos?)\b`)
 	notIn := regexp.MustCompile(`\bnot (?:in |searched in )?(?:the |its |their )?` + titles.String() + `|` + titles.String() + ` (?:is|are) (?:not|never) (?:searched|read|considered|looked)|\bneither (?:the )?(?:\w+ nor (?:the )?)?` + titles.String() + `|\bweder (?:der |im |den )?(?:\S+ noch (?:der |im |den )?)?` + titles.String() + `|` +
 		`\b(?:not|never) (?:search|look|read)\w* (?:in |at |through )?(?:the |its |their )?` + titles.String() + `|` +
 		`\bnicht (?:im |in |den |die |in den |in der )?` + titles.String() + `|` + titles.String() + ` (?:wird|werden) (?:dabei )?nicht (?:durch|ge)sucht`)
@@ -32,9 +32,9 @@ func searchesElsewhere(text, of string, members openapi.Members) bool {
 		return false
 	}
 	others := []string{`summar(?:y|ies)`, "abstracts?", "descriptions?", "contents?", `zusammenfassung\w*`, `kurzfassung\w*`, `\w*beschreibung\w*`, "inhalt(?:s|es)?", `schlagw\w+`}
-	for _, path := range members {
+	for _, path := range members[:min(len(members), maxElements)] {
 		if name := openapi.Words(path); !strings.HasPrefix(path, first) && len(name) > 0 && !titles.MatchString(name[len(name)-1]) {
-			others = append(others, regexp.QuoteMeta(strings.Join(name, " "))+"s?", regexp.QuoteMeta(strings.ToLower(path)))
+			others = append(others, openapi.NamePattern(strings.Join(name, " "))+"s?", openapi.NamePattern(strings.ToLower(path)))
 		}
 	}
 	other := regexp.MustCompile(`(?:\b(?:in|of|through|within|search(?:es|ed)?|durchsucht|im|der|des|den|die|das)|^) *(?:only |nur )?(?:the |its |their |den |die |der |dem |das |a )?(?:call'?s? |\w+ (?:and|or|und|oder) )?(?:` + strings.Join(others, "|") + `)\b`)

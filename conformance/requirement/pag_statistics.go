@@ -54,9 +54,7 @@ func judgeStatistics(e Evidence) []Judgement {
 			object := openapi.Object(text)
 			total := totalIn(object)
 			for _, d := range distributionsIn(object, members, e, allItems) {
-				if !measuresOtherwise(e, o, d.name) {
-					judgeDistribution(e, &s, x, d, total, allItems)
-				}
+				judgeDistribution(e, &s, x, d, total, allItems)
 			}
 		}
 		if items, err := e.itemsOf(x); err == nil && len(items) >= minCounted && len(items) <= maxElements {
@@ -128,7 +126,7 @@ func memberOfStatistics(name string, members openapi.Members) string {
 func judgeDistribution(e Evidence, s *survey, x evidence.Exchange, d distribution, total int, allItems [][]byte) {
 	o, _ := operation(e, x.Label.Resource())
 	form := e.Spec.FormOfStatistics(o, d.name)
-	if form.Amounts {
+	if form.Amounts || form.Others {
 		return
 	}
 	want := map[string]int{}
@@ -295,7 +293,7 @@ func countsTheList(e Evidence, x evidence.Exchange, member string) bool {
 }
 
 func recordPattern(noun string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(strings.TrimSuffix(noun, "s")) + `s?\b`)
+	return regexp.MustCompile(`(?i)\b` + openapi.NamePattern(strings.TrimSuffix(noun, "s")) + `s?\b`)
 }
 
 // describesCount reports whether the description of a member names the records of the list.

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/rin-network/rin/conformance/openapi"
 )
 
 // This file reads the words of a filter that are no values of the member: those that mean several values, and those that mean all others.
@@ -33,7 +35,7 @@ func (c condition) asDescribed(e Evidence) condition {
 // a value, and then no call or programme must come.
 func groupOf(text, word string, vocabulary []string) (group []string, only bool) {
 	text = strings.Join(strings.Fields(text), " ")
-	found := regexp.MustCompile(`(?:^|[^\w!-])` + regexp.QuoteMeta(word) + "[\"'`*”“]*" + ` ?(?:\(|:|=|–|, that is,?|(?:means|stands for|covers|comprises|bedeutet|umfasst|steht für|heißt)\b) ?([^.;)]*)`).FindStringSubmatch(text)
+	found := regexp.MustCompile(`(?:^|[^\w!-])` + openapi.NamePattern(word) + "[\"'`*”“]*" + ` ?(?:\(|:|=|–|, that is,?|(?:means|stands for|covers|comprises|bedeutet|umfasst|steht für|heißt)\b) ?([^.;)]*)`).FindStringSubmatch(text)
 	if found == nil {
 		return nil, false
 	}
@@ -45,8 +47,8 @@ func groupOf(text, word string, vocabulary []string) (group []string, only bool)
 		return nil, false
 	}
 	rest := said
-	for _, other := range vocabulary {
-		named := regexp.MustCompile(`(?i)(^|[^\pL\d_!-])` + regexp.QuoteMeta(other) + `($|[^\pL\d_])`)
+	for _, other := range vocabulary[:min(len(vocabulary), maxElements)] {
+		named := regexp.MustCompile(`(?i)(^|[^\pL\d_!-])` + openapi.NamePattern(other) + `($|[^\pL\d_])`)
 		if other != word && named.MatchString(said) {
 			group = append(group, other)
 			rest = named.ReplaceAllString(rest, "$1 $2")

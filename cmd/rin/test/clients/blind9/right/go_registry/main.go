@@ -147,7 +147,7 @@ func main() {
 		fail("the node offers no fundings")
 	}
 
-	// first call for companies; an empty page with a next link is no end
+	// first call for companies; an empty page with a next link is not the end
 	u := addr["FUNDINGS"] + "?fundingType=CALL&targetGroup=COMPANY&page%5Bsize%5D=1"
 	next := regexp.MustCompile(`(?i)<([^>]*)>[^<]*?;\s*rel\s*=\s*"?(?:[^"<]*\s)?next\b`)
 	var rows []map[string]any
