@@ -235,13 +235,16 @@ func (d *Document) StepInList(list, detail Operation, member string) int64 {
 	for _, text := range texts {
 		inCents = inCents || minorUnit().MatchString(text)
 		for _, sentence := range Sentences(text) {
-			if !roundingWords().MatchString(sentence) {
+			at := rounded().FindStringIndex(sentence)
+			if at == nil {
 				continue
 			}
 			if relativeStep().MatchString(sentence) {
 				return 0
 			}
-			step = max(step, roundingStep(sentence))
+			const far = 40 // bytes between the word and its step, such as "to the nearest ten thousand euros"
+			from := max(0, at[0]-far)
+			step = max(step, roundingStep(strings.ToValidUTF8(sentence[from:min(len(sentence), at[1]+far)], " ")))
 		}
 	}
 	if inCents {
@@ -250,7 +253,7 @@ func (d *Document) StepInList(list, detail Operation, member string) int64 {
 	return step
 }
 
-// roundingStep returns the largest number in a sentence about rounding, in digits or in words, or 0.
+// roundingStep returns the largest number in words about rounding, in digits or in words, or 0.
 func roundingStep(sentence string) int64 {
 	words := map[string]int64{"euro": 1, "euros": 1, "one": 1, "five": 5, "ten": 10, "tens": 10, "fifty": 50, "hundred": 100, "hundreds": 100, "thousand": 1000, "thousands": 1000, "million": 1e6, "millions": 1e6,
 		"fünf": 5, "zehn": 10, "zehner": 10, "fünfzig": 50, "hundert": 100, "hunderter": 100, "tausend": 1000, "tausender": 1000, "zehntausend": 1e4, "zehntausender": 1e4, "hunderttausend": 1e5, "hunderttausender": 1e5, "millionen": 1e6}
@@ -278,10 +281,6 @@ func roundingStep(sentence string) int64 {
 // maxListStep bounds the step to which amounts are rounded.
 const maxListStep = 1_000_000_000
 
-var roundingWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:rounded|rounds|nearest|in steps of|whole (?:hundreds|thousands|millions|euros?)|gerundet\w*|(?:volle|ganze) (?:hundert|tausend|million|euro))`)
-})
-
 // relativeStep matches words about a step that depends on the number.
 var relativeStep = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:significant|digits?|places?|decimals?|percent|prozent|stellen?|ziffern?)\b|%`)
@@ -289,5 +288,5 @@ var relativeStep = sync.OnceValue(func() *regexp.Regexp {
 
 // minorUnit matches words about amounts that count the hundredth part of their currency.
 var minorUnit = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)cents?(?:[^\pL]|$)|\b(?:minor unit|rappen|pence)`)
+	return regexp.MustCompile(`\b[cC]ents?\b|[a-z]Cents?\b|_cents?\b|\b(?i:minor unit|rappen|pence)\b`)
 })

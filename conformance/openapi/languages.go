@@ -137,7 +137,7 @@ var languageWord = sync.OnceValue(func() *regexp.Regexp {
 
 // beforeSubject matches what may stand before the subject of a sentence: a place, an article, and other subjects.
 var beforeSubject = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:(?:in|with|for|auf|mit|bei|für) [^,]{1,40},)?(?: ?(?:the|der|die|das|an?|each|every|all|jede[rs]?|alle|values?|of|werte?|von|member|field|feld)\b)*(?: ?[\pL_]+,)*(?: ?[\pL_]+,? (?:and|or|und|oder))?(?: ?(?:the|der|die|das))?$`)
+	return regexp.MustCompile(`(?i)^(?:(?:in|with|for|auf|mit|bei|für) [^,]{1,40},|(?:in|auf) (?:english|german|french|englisch|deutsch|französisch)\b)?(?: ?(?:the|der|die|das|an?|each|every|all|jede[rs]?|alle|values?|of|werte?|von|member|field|feld)\b)*(?: ?[\pL_]+,)*(?: ?[\pL_]+,? (?:and|or|und|oder))?(?: ?(?:the|der|die|das))?$`)
 })
 
 // afterSubject matches a verb that follows the subject. In a relative clause the verb has another subject.

@@ -103,6 +103,13 @@ func plainMeansDown(text, word string) bool {
 	if !without.MatchString(text) && regexp.MustCompile(`\b`+minusSign+`:? (?:means |sorts |sorts in |gives |is for |for |stands for |bedeutet |sortiert |steht für )?(?:in |an )?(?:ascending|aufsteigend)`).MatchString(text) {
 		return regexp.MustCompile(`\bdescending|\babsteigend`).MatchString(text)
 	}
+	const down, up = `(?:descending|absteigend)\b`, `(?:ascending|aufsteigend)\b`
+	const verbs = `[:,]? ?\(?(?:sorts? |means |is |in |sortiert )*`
+	plain := NamePattern(strings.ToLower(word))
+	if regexp.MustCompile(`(?:^|[^-\w])`+plain+verbs+down).MatchString(text) && regexp.MustCompile(`-`+plain+verbs+up).MatchString(text) ||
+		regexp.MustCompile(`^`+down+`[^.]{0,20}\b(?:prefix|leading|vorangestellt\w*)\b[^.]{0,20}`+up).MatchString(text) {
+		return true
+	}
 	if !regexp.MustCompile(reversal).MatchString(text) {
 		return false
 	}
@@ -129,7 +136,7 @@ func standApart(text string) bool {
 	place := regexp.MustCompile(`\b(?:first|last|on top|at the (?:top|head|end|bottom|beginning)|(?:before|after) (?:all |the )+(?:others?|rest)|oben|vorne?|zuerst|zuletzt|am (?:anfang|ende|schluss)|(?:vor|nach) allen anderen)\b`)
 	always := regexp.MustCompile(`\b(?:in (?:any|every|each|either) (?:order|case|direction)|(?:however|whatever|whichever)\b[^;.:()]{0,30}\b(?:sort|order|direction|key|parameter|choose|chosen|request|ask)\w*|regardless|irrespective|independent\w*|always|immer|stets|in jedem fall|in jeder|bei jeder|unabhängig|egal)\b`)
 	other := regexp.MustCompile(`\b(?:without|no|not|null|nulls|never|missing|absent|empty|ohne|fehlend\w*|leere\w*|nicht|keine?|the [a-z]+est|ties?|equal|gleich\w*|values?|werte?)\b`)
-	key := regexp.MustCompile(`\b(?:newest|latest|oldest|nearest|closest|soonest|earliest|most recent|largest|smallest|highest|lowest|(?:early|late|near) \w+|soon|neueste\w*|jüngste\w*|älteste\w*|nächste\w*|früheste\w*|späteste\w*|bald|demnächst)\b`) // what an order begins with
+	key := regexp.MustCompile(`\b(?:newest|latest|oldest|nearest|closest|soonest|earliest|most recent|largest|smallest|highest|lowest|(?:early|late|near) \w+|soon|neueste\w*|jüngste\w*|älteste\w*|nächste\w*|früheste\w*|späteste\w*|bald|demnächst)\b|\b(?:new|neue\w*)\b[^;.:()]*\b(?:always|immer|stets)\b`) // what an order begins with
 	for _, clause := range regexp.MustCompile(`[;.:()]+(?: |$)`).Split(text, -1) {
 		if come.MatchString(clause) && place.MatchString(clause) && always.MatchString(clause) && !other.MatchString(clause) && !key.MatchString(clause[:place.FindStringIndex(clause)[0]]) {
 			return true

@@ -36,7 +36,7 @@ func (d *Document) FormOfStatistics(o Operation, member string) StatisticsForm {
 	for i, text := range texts {
 		f.Others = f.Others || countsOthers(text, member, i >= general)
 		for _, sentence := range Sentences(text) {
-			ofMember := i >= general || isSubject(member, sentence)
+			ofMember := i >= general || mentions(sentence, member) && isSubject(member, sentence)
 			if !ofMember && !ofNumbers().MatchString(sentence) && !mentions(sentence, member) {
 				continue // it may be about another number, such as an average
 			}
@@ -147,7 +147,7 @@ var definesStatus = sync.OnceValue(func() *regexp.Regexp {
 })
 
 const (
-	someWord    = `(?:open|closed|running|active|current|forthcoming|upcoming|published|offene[rn]?|geschlossene[rn]?|laufende[rn]?|künftige[rn]?)`
+	someWord    = `(?:open|closed|running|active|current|forthcoming|upcoming|offene[rn]?|geschlossene[rn]?|laufende[rn]?|künftige[rn]?)`
 	someRecords = someWord + ` (?:calls?|fundings?|ones|items|records|ausschreibungen)`
 	// numberNoun is what a sentence about the statistics begins with.
 	numberNoun = `^(?:(?:all|the|these|those|each|every|alle|die|diese|jede\w*|here|hier|they|are|is|given|stated|shown|sind) )*(?:numbers?|counts?|figures?|values?|statistics?|percentages?|shares?|in per ?cent|in prozent|prozent\w*|anteile?|kennzahl\w*|zahl\w*|anzahl|werte?|statistik\w*)\b`

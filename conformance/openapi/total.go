@@ -73,7 +73,7 @@ var ofOnePage = sync.OnceValue(func() *regexp.Regexp {
 })
 
 var notOfPage = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:not|no|never|without|beyond|before|other than|nicht|nie|kein\w*|ohne|außer|total|all|every|repeated|gesamt\w*|insgesamt|all\w|query|search|suche)\b|n't\b|\b(?:of )?which (?:are|is|some)\b`)
+	return regexp.MustCompile(`(?i)\b(?:not|no|never|without|beyond|before|other than|nicht|nie|kein\w*|ohne|außer|repeated|query|search|suche)\b|n't\b|\b(?:of )?which (?:are|is|some)\b`)
 })
 
 // countsUnlisted reports whether a sentence says that a number also counts records that the list leaves out.

@@ -49,7 +49,7 @@ func isAnnounced(e Evidence, name string, inList, inDetail []byte) bool {
 }
 
 // isRoundedFrom reports whether a value of the list may be that of the detail, with rounded numbers. A number differs by no more than the step. If no step is known
-// (0), it differs by no more than one of its last digit before the zeros, or by a tenth.
+// (0), it differs by no more than one, or by a tenth.
 func isRoundedFrom(inList, inDetail any, step int64) bool {
 	switch a := inList.(type) {
 	case map[string]any:
@@ -77,7 +77,7 @@ func isRoundedFrom(inList, inDetail any, step int64) bool {
 		return apart.Cmp(new(big.Rat).SetInt64(step)) <= 0
 	}
 	tenth := new(big.Rat).Abs(new(big.Rat).Mul(y, big.NewRat(1, 10)))
-	return x.Sign() == 0 || apart.Cmp(tenth) <= 0 || apart.Cmp(lastPlace(x)) <= 0
+	return apart.Cmp(tenth) <= 0 || apart.Cmp(big.NewRat(1, 1)) <= 0
 }
 
 // ratOf returns a number of JSON, or one in a text.
@@ -98,19 +98,6 @@ func isSameButDigits(a, b any) bool {
 	y, okY := b.(string)
 	digits := regexp.MustCompile(`\d[\d.,' ]*`)
 	return okX && okY && digits.MatchString(x) && digits.MatchString(y) && digits.ReplaceAllString(x, "") == digits.ReplaceAllString(y, "")
-}
-
-// lastPlace returns the place of the last digit of a number before its zeros: 1000 for 234000.
-func lastPlace(n *big.Rat) *big.Rat {
-	place, ten := big.NewRat(1, 1), big.NewRat(10, 1)
-	for range openapi.MaxDigits {
-		next := new(big.Rat).Mul(place, ten)
-		if !new(big.Rat).Quo(n, next).IsInt() {
-			break
-		}
-		place = next
-	}
-	return place
 }
 
 // inOtherLanguage reports whether list and detail name different languages in Content-Language, so that their texts differ. announced is true if the document

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/rin-network/rin/conformance/evidence"
 	"github.com/rin-network/rin/conformance/openapi"
@@ -212,19 +213,36 @@ func (e Evidence) judgeEmpty(x evidence.Exchange, j Judgement, all ...condition)
 
 // withoutRemoved returns the items without those that a later reading of the complete list lacks.
 func withoutRemoved(e Evidence, items []string) []string {
-	again, _ := readingOf(e, "whole-again")
+	again, calls := readingOf(e, "whole-again")
 	if !again.Ended() {
 		x, sent := e.Get(e.Roles.List.With("list-again"))
 		if first, _ := readingOf(e, "whole"); !sent || len(first.Pages) > 0 {
 			return items
 		}
-		again = openapi.Reading{Pages: []openapi.ListPage{listPageOf(e, x)}}
+		again, calls = openapi.Reading{Pages: []openapi.ListPage{listPageOf(e, x)}}, []evidence.Exchange{x}
 	}
 	if !again.Ended() {
 		return items
 	}
-	gone := openapi.Missing(items, again.Items())
+	gone := e.withoutListedLater(openapi.Missing(items, again.Items()), spanOf(calls...).to)
 	return slices.DeleteFunc(items, func(item string) bool { return slices.Contains(gone, item) })
+}
+
+// withoutListedLater returns the items without those that an answer of the list still has after a moment.
+func (e Evidence) withoutListedLater(items []string, moment time.Time) []string {
+	if len(items) == 0 {
+		return nil
+	}
+	listed := map[string]bool{}
+	for _, x := range ordinaryListAnswers(e) {
+		if !x.Started.After(moment) {
+			continue
+		}
+		for _, id := range e.identities(itemsOrNone(e, x)) {
+			listed[id] = true
+		}
+	}
+	return slices.DeleteFunc(items, func(item string) bool { return listed[item] })
 }
 
 // itemLoss returns the failure of an answer that lacks items.

@@ -30,6 +30,9 @@ const maxCount = 20
 // minCounted is how many numbers of a member must agree with the list before all of them are compared with it.
 const minCounted = 3
 
+// maxDistributions bounds the distributions of one answer that are compared, because the prose about each is read.
+const maxDistributions = 20
+
 // judgeStatistics compares the numbers in the answers of other operations with the complete list: how many records there are in all, how many with each
 // value of a member, and how many for each record of another list, such as the calls of each funder.
 func judgeStatistics(e Evidence) []Judgement {
@@ -53,7 +56,8 @@ func judgeStatistics(e Evidence) []Judgement {
 		if err == nil && len(o.TemplateParameters()) == 0 && openapi.FirstByte(text) == '{' {
 			object := openapi.Object(text)
 			total := totalIn(object)
-			for _, d := range distributionsIn(object, members, e, allItems) {
+			distributions := distributionsIn(object, members, e, allItems)
+			for _, d := range distributions[:min(len(distributions), maxDistributions)] {
 				judgeDistribution(e, &s, x, d, total, allItems)
 			}
 		}

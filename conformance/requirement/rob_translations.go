@@ -48,7 +48,8 @@ func judgeTranslations(e Evidence, r evidence.Resource) Judgement {
 	renewed := newEachTime(e)
 	announced := func(name string) bool {
 		o, known := operation(e, r)
-		return known && remember(e.judged, "by language "+string(r), func() openapi.LanguageForms { return e.Spec.FormsByLanguage(o) }).Has(name)
+		forms := func() openapi.LanguageForms { return e.Spec.FormsByLanguage(o) }
+		return known && remember(e.judged, "by language "+string(r)+" "+name, func() bool { return remember(e.judged, "by language "+string(r), forms).Has(name) })
 	}
 	for _, item := range items {
 		id := e.identity(item)
@@ -75,7 +76,7 @@ const languageHint = "translate only the texts; an inner join with the table of 
 // limitsByLanguage reports whether the document says that a list leaves out records in one language.
 func limitsByLanguage(e Evidence, r evidence.Resource) bool {
 	o, _ := operation(e, r)
-	return e.Spec != nil && e.Spec.OmitsByLanguage(o)
+	return e.Spec != nil && remember(e.judged, "omits by language "+string(r), func() bool { return e.Spec.OmitsByLanguage(o) })
 }
 
 // differenceInLanguages finds a number, a flag or a date that differs in two languages of one record, or that one of them lacks. Members that are renewed with each

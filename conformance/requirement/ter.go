@@ -175,7 +175,7 @@ func unlessRefusedByLockout(check func(Evidence) Judgement) func(Evidence) Judge
 // refusedAfterWrongSecret reports whether the label is of a token request that was refused, as by a lock, after the wrong secret was sent.
 func refusedAfterWrongSecret(e Evidence, l evidence.Label) bool {
 	x, wrong := e.exchange(l), e.exchange(evidence.TokenEndpoint.With("wrong-secret"))
-	return l.Resource() == evidence.TokenEndpoint && slices.Contains([]int{400, 401, 403, 429}, x.Status()) && wrong.Answered() && x.Started.After(wrong.Started)
+	return l.Resource() == evidence.TokenEndpoint && l != evidence.BesideLock && slices.Contains([]int{400, 401, 403, 429}, x.Status()) && wrong.Answered() && x.Started.After(wrong.Started)
 }
 
 // onWrongRequest makes a check of the answer to one wrong token request.

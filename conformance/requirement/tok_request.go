@@ -77,8 +77,8 @@ func tokenRequests() []Requirement {
 			Fix:      "Issue tokens independently of each other and let each live until its own expiry: the network's known client fetches a token for every page it reads. Let token requests at the same time wait for the database, not fail.",
 			Breaks:   "Issuing a token revokes the one before.",
 			Needs:    atToken(evidence.OK, "repeat-1", "repeat-2", "repeat-3"),
-			Reads:    slices.Concat(onTarget("first-token", "handed-out-again", "in-use", "before-end", "lost-early", evidence.OK), []evidence.Label{evidence.TokenEndpoint.With("later"), evidence.BesideLock}, parallelTokenRequests()),
-			After:    []ID{tokenRequirement}, Check: judgeRepeatedTokens,
+			Reads:    slices.Concat(onTarget("first-token", "handed-out-again", "in-use", "before-end", "lost-early", evidence.OK), []evidence.Label{evidence.TokenEndpoint.With("later"), evidence.BesideLock}, parallelTokenRequests(), lockout()),
+			After:    []ID{tokenRequirement}, Check: unlessRefusedByLockout(judgeRepeatedTokens),
 		},
 	}
 }

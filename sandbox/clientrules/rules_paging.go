@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -241,8 +242,8 @@ func bringsNothingNew(before, e *request) bool {
 		return isPastEnd(before)
 	}
 	samePage := *before.Page == *e.Page
-	if before.position == e.position { // the same request again: with an ETag, or after a longer pause, it is polling, which is allowed
-		return samePage && e.IfNoneMatch == "" && e.Time.Sub(before.Ended) < time.Second
+	if before.position == e.position { // the same request again: answered 304, or after a longer pause, it is polling, which is allowed
+		return samePage && e.Status != http.StatusNotModified && e.Time.Sub(before.Ended) < time.Second
 	}
 	return samePage
 }
